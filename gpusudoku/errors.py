@@ -105,9 +105,10 @@ class BadEntry(NamedTuple):
     """The message of the error, without the place."""
     puzzle: str = ""
     """The text of the board; empty if it is unknown."""
-    columns: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    """The texts in the extra columns, one for each of ``columns``."""
+    extra_columns: tuple[str, ...] = ()
+    """The names of the columns of the input that are not boards."""
+    extra_texts: tuple[str, ...] = ()
+    """The texts in the extra columns, one for each of ``extra_columns``."""
     is_last: bool = False
     """True if the rest of the input cannot be read."""
 

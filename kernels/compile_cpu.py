@@ -1,14 +1,14 @@
 """Compiling for the CPU with Numba. This module is imported only where something is compiled.
 
-What is compiled for a kernel is its *entry*: a function that takes the address of a block of words,
-see ``arguments``, makes the kernel's arguments of them, and leaves the result there.
+What is compiled for a kernel is its *entry*: a function that takes the address of a call frame, see
+``arguments``, makes the kernel's arguments of its words, and writes the result to it.
 
-This module and the following ones use names of Numba and numba-cuda that are private: they have no
-documentation, and any release may change them. ``pyproject.toml`` therefore has upper bounds, and
-``.ci/newest`` tries newer releases. README.md has the versions that are known to work.
+This module and the following ones use private names of Numba and numba-cuda: they are not
+documented, and any release may change them. ``pyproject.toml`` therefore has upper bounds, and
+``.ci/newest`` tests newer releases. README.md lists the versions that are known to work.
 
 ============== ==================================================================================
-what for       private names
+purpose        private names
 ============== ==================================================================================
 parts          ``_dynfunc.make_function``, ``JITCodeLibrary._optimize_final_module``, its
                ``_finalize_final_module`` and ``_finalized``, ``Compiler.define_pipelines`` with
@@ -16,8 +16,9 @@ parts          ``_dynfunc.make_function``, ``JITCodeLibrary._optimize_final_modu
                ``pipeline_class`` and, of ``overload``, ``jit_options``
 object files   ``library.serialize_using_object_code``, ``library.has_dynamic_globals``,
                ``fndesc.llvm_func_name``
-calls          ``call_conv`` and the calling convention itself, which ``kernel.Loaded`` follows;
-               ``ConcreteTemplate``, ``infer_global``, ``lower_builtin``, ``populate_array``
+calls          ``call_conv`` and the calling convention itself, which ``kernel.LoadedFunction``
+               follows; ``ConcreteTemplate``, ``infer_global``, ``lower_builtin``,
+               ``populate_array``
 values         ``context.make_array`` and ``make_tuple``: also in ``atomics``, ``search.tracing``,
                ``search.rows`` and ``contraction.nine.strips``, which write LLVM by hand
 locking        ``global_compiler_lock``
@@ -31,6 +32,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import numba
@@ -46,23 +48,26 @@ from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
 from gpusudoku.errors import InputError
-from gpusudoku.kernels.arguments import HEAD, Kind, Layout, Number
+from gpusudoku.kernels.arguments import HEAD_WORDS, Kind, Layout, Number
 
 _WORD = ir.IntType(64)
-_BLOCK = types.CPointer(types.uint64)
+_FRAME = types.CPointer(types.uint64)
+"""Numba's type of the address of a call frame."""
 
 
-class _Part(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part and of what it calls, to be linked into others.
+class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a part and of what it calls, to be linked into kernels.
 
     Numba makes a whole program of every function that is called: it links in what that calls,
-    optimises it, and translates it to machine code. A function that is called through four others
-    is optimised five times, and only the last of the results is ever run. Here a part is only
-    tidied up, and waits for a kernel that needs it to be optimised as a whole.
+    optimises it, and translates it to machine code. So a function that is called through four
+    others is optimised five times, and only the last result is ever run. A part is not optimised
+    as a whole: that happens in the kernels that it is linked into.
 
-    Every function is optimised for itself all the same, without which the optimiser gives up on
-    parts of a large kernel: searches with pairs took 40 % longer.
-    Whatever of this a version of Numba should not ask for, it does as always, which takes longer.
+    Numba still optimises each function by itself. This is needed: otherwise the optimiser gives up
+    on parts of a large kernel, and searches with pairs take 40 % longer.
+
+    If a version of Numba does not call these methods, kernels are the same and take longer to
+    compile.
     """
 
     def _optimize_final_module(self) -> None:
@@ -72,114 +77,120 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-def _nothing_to_run(library: Any, descriptor: Any, environment: Any) -> Any:
-    """What Numba knows a compiled function by. None of these is called from Python."""
+def _make_unusable_function(library: Any, descriptor: Any, environment: Any) -> Any:
+    """Return the Python object by which Numba knows a compiled part. It cannot be called.
+
+    It replaces a function that would translate the part to machine code.
+    """
     module = descriptor.lookup_module()
     name = descriptor.qualname
     return _dynfunc.make_function(module, name, "", 0, environment, (library,))
 
 
 class _PartCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, but what it makes is a part."""
+    """Numba's compiler, except that it makes parts."""
 
     def define_pipelines(self) -> Any:
         state = self.state
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.targetctx.get_executable = _nothing_to_run
+        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.targetctx.get_executable = _make_unusable_function
         return super().define_pipelines()
 
 
 _ENTRY: dict[str, Any] = {
-    "_nrt": False,  # nothing is allocated
+    "_nrt": False,  # no reference counts: kernels allocate nothing
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
 """Numba's options for an entry."""
 PART: dict[str, Any] = {**_ENTRY, "pipeline_class": _PartCompiler}
-"""Those for a part."""
+"""Numba's options for a part."""
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
-"""Those for a part that is too short to be worth a call."""
+"""Numba's options for a part that is too short to be worth a call."""
 
 
-_known: set[Callable[..., Any]] = set()
+_registered_parts: set[Callable[..., Any]] = set()
 """The functions that kernels can call."""
 
 
 def call_all(registrations: list[Callable[[], None]]) -> None:
-    """Call and remove functions. One that is interrupted is called again the next time."""
+    """Call functions and remove them from the list."""
     with global_compiler_lock:
         while registrations:
             register = registrations[-1]
             register()
+            # Removed afterwards, so that one that is interrupted is called again the next time. By
+            # value: a registration may import a module, which appends more.
             registrations.remove(register)
 
 
 def register_part(function: Callable[..., Any], inline: bool) -> None:
     """Let kernels call a function."""
-    if function not in _known:
+    if function not in _registered_parts:
         register_jitable(**(INLINED if inline else PART))(function)
-        _known.add(function)
+        _registered_parts.add(function)
 
 
-def compiled(
+def compile_entry(
     function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None
 ) -> tuple[str, bytes]:
-    """Compile the entry of a function; return its name, and the object file that it is in.
+    """Compile the entry of a function. Return its name, and the object file that contains it.
 
     ``kernel.register_all`` must have registered what the function calls.
 
     Raises
     ------
     InputError
-        If Numba is told not to compile.
+        If Numba's compiler is disabled.
     """
     if numba.config.DISABLE_JIT:
         raise InputError("NUMBA_DISABLE_JIT is set, but this needs compiling: unset it")
-    with global_compiler_lock, _without_garbage():
+    with global_compiler_lock, _garbage_collection_disabled():
         register_part(function, inline=True)
-        dispatcher = njit(error_model="numpy", **_ENTRY)(_entry(function, signature, returns))
-        dispatcher.compile((_BLOCK,))
-        [result] = dispatcher.overloads.values()
-        # Addresses of this process would be in the code.
-        assert not result.library.has_dynamic_globals, "a kernel must not use large global arrays"
-        name: str = result.fndesc.llvm_func_name
-        result.library.get_pointer_to_function(name)  # which makes the machine code
-        _, _, (code, _) = result.library.serialize_using_object_code()
-        return name, code
+        entry = _make_entry(function, signature, returns)
+        dispatcher = njit(error_model="numpy", **_ENTRY)(entry)
+        dispatcher.compile((_FRAME,))
+        [compiled] = dispatcher.overloads.values()
+        # Numba compiles large arrays as their addresses, which mean nothing in other processes.
+        assert not compiled.library.has_dynamic_globals, "a kernel must not use large global arrays"
+        name: str = compiled.fndesc.llvm_func_name
+        compiled.library.get_pointer_to_function(name)  # makes the machine code
+        _, _, (object_file, _) = compiled.library.serialize_using_object_code()
+        return name, object_file
 
 
-def _entry(
+def _make_entry(
     function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None
 ) -> Callable[[Any], None]:
-    """Make the entry of a function: ``entry(block)``."""
-    kinds = types.Tuple([_numba_type(kind) for kind in signature])
-    result = _numba_type(returns)
+    """Make the entry of a function: ``entry(frame)``."""
+    argument_types = types.Tuple([_numba_type(kind) for kind in signature])
+    result_type = _numba_type(returns)
 
     @intrinsic
-    def take(typing_context, block):
+    def read_arguments(typing_context, frame):
         def generate(context, builder, signature, args):
-            words = iter(range(HEAD, 1 << 30))
-            return _taken(context, builder, kinds, args[0], words)
+            indices = count(HEAD_WORDS)
+            return _emit_read(context, builder, argument_types, args[0], indices)
 
-        return kinds(block), generate
+        return argument_types(frame), generate
 
     @intrinsic
-    def give(typing_context, block, value):
+    def write_result(typing_context, frame, result):
         def generate(context, builder, signature, args):
             if returns is not None:
-                builder.store(_as_word(builder, args[1]), args[0])
+                builder.store(_emit_word(builder, args[1]), args[0])
             return context.get_dummy_value()
 
-        return types.void(block, result), generate
+        return types.void(frame, result_type), generate
 
-    def entry(block):
-        give(block, function(*take(block)))
+    def entry(frame):
+        write_result(frame, function(*read_arguments(frame)))
 
     return entry
 
 
 def _numba_type(kind: Kind | None) -> Any:
-    """Return what Numba calls a kind."""
+    """Return Numba's type for a kind."""
     if kind is None:
         return types.none
     if isinstance(kind, tuple):
@@ -192,102 +203,131 @@ def _numba_type(kind: Kind | None) -> Any:
     return types.Array(numba.from_dtype(kind.dtype), kind.dimensions, "C")
 
 
-def _taken(context: Any, builder: Any, kind: Any, block: Any, words: Iterator[int]) -> Any:
-    """Write the instructions that make an argument of the words that stand in a block."""
+def _emit_read(
+    context: Any, builder: Any, numba_type: Any, frame: Any, indices: Iterator[int]
+) -> Any:
+    """Emit instructions that make a value of the words of a frame at the next ``indices``."""
 
-    def word() -> Any:
-        return builder.load(cgutils.gep(builder, block, next(words)))
+    def emit_next_word() -> Any:
+        return builder.load(cgutils.gep(builder, frame, next(indices)))
 
-    if isinstance(kind, types.BaseTuple):
-        items = [_taken(context, builder, each, block, words) for each in kind.types]
-        return context.make_tuple(builder, kind, items)
-    if isinstance(kind, types.Array):
-        made = context.make_array(kind)(context, builder)
-        data = builder.inttoptr(word(), made.data.type)
-        item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-        shape = [word() for _ in range(kind.ndim)]
-        strides = [_WORD(item)]
-        for extent in reversed(shape[1:]):
-            strides.insert(0, builder.mul(extent, strides[0]))
-        populate_array(made, data, shape, strides, _WORD(item), None)
-        return made._getvalue()
-    form = context.get_value_type(kind)
-    if isinstance(kind, types.Record):
-        return builder.inttoptr(word(), form)
-    return builder.bitcast(word(), form) if kind == types.float64 else builder.trunc(word(), form)
+    if isinstance(numba_type, types.BaseTuple):
+        items = [
+            _emit_read(context, builder, item_type, frame, indices)
+            for item_type in numba_type.types
+        ]
+        return context.make_tuple(builder, numba_type, items)
+    if isinstance(numba_type, types.Array):
+        array = context.make_array(numba_type)(context, builder)
+        address = builder.inttoptr(emit_next_word(), array.data.type)
+        item_bytes = context.get_abi_sizeof(context.get_data_type(numba_type.dtype))
+        shape = [emit_next_word() for _ in range(numba_type.ndim)]
+        # The frame has no strides: the array is C-contiguous.
+        strides = [_WORD(item_bytes)]
+        for length in reversed(shape[1:]):
+            strides.insert(0, builder.mul(length, strides[0]))
+        populate_array(array, address, shape, strides, _WORD(item_bytes), None)
+        return array._getvalue()
+    llvm_type = context.get_value_type(numba_type)
+    word = emit_next_word()
+    if isinstance(numba_type, types.Record):
+        return builder.inttoptr(word, llvm_type)
+    if numba_type == types.float64:
+        return builder.bitcast(word, llvm_type)
+    return builder.trunc(word, llvm_type)
 
 
-def _left(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
-    """Write the instructions that make words of an argument."""
-    if isinstance(kind, types.BaseTuple):
+def _emit_words(context: Any, builder: Any, numba_type: Any, value: Any) -> list[Any]:
+    """Emit instructions that make the words of an argument: the reverse of ``_emit_read``."""
+    if isinstance(numba_type, types.BaseTuple):
         items = cgutils.unpack_tuple(builder, value)
-        each = zip(kind.types, items, strict=True)
-        return [word for one, item in each for word in _left(context, builder, one, item)]
-    if isinstance(kind, types.Array):
-        made = context.make_array(kind)(context, builder, value)
-        return [builder.ptrtoint(made.data, _WORD), *cgutils.unpack_tuple(builder, made.shape)]
-    return [_as_word(builder, value)]
+        return [
+            word
+            for item_type, item in zip(numba_type.types, items, strict=True)
+            for word in _emit_words(context, builder, item_type, item)
+        ]
+    if isinstance(numba_type, types.Array):
+        array = context.make_array(numba_type)(context, builder, value)
+        return [builder.ptrtoint(array.data, _WORD), *cgutils.unpack_tuple(builder, array.shape)]
+    return [_emit_word(builder, value)]
 
 
-def _as_word(builder: Any, value: Any) -> Any:
-    """Write the instructions that make a word of a number or an address."""
+def _emit_word(builder: Any, value: Any) -> Any:
+    """Emit instructions that make a word of a number or an address."""
     if isinstance(value.type, ir.PointerType):
         return builder.ptrtoint(value, _WORD)
     if isinstance(value.type, ir.DoubleType):
         return builder.bitcast(value, _WORD)
-    return builder.zext(value, _WORD)  # the entry takes as many bits as it needs
+    # Also for negative numbers: ``_emit_read`` takes only as many low bits as the type has.
+    return builder.zext(value, _WORD)
 
 
 def caller(
-    function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None, place: int
+    function: Callable[..., Any],
+    signature: tuple[Kind, ...],
+    returns: Number | None,
+    address_index: int,
 ) -> Callable[..., Any]:
-    """Make a function for kernels that takes an array of addresses, then what a kernel takes.
+    """Make a function with which kernels call another kernel at its address.
 
-    To call a kernel as a part means to compile it once more. Instead, it is called at its address,
-    which is at ``place`` of the array. Addresses hold for one process, so they are arguments, and
-    never become part of code that is kept. Run as plain Python it calls the kernel's ``function``.
+    It takes an array of addresses, followed by the arguments of the kernel. If the kernel were
+    called as a part instead, it would be compiled once more. Addresses are valid in one process
+    only, so they are arguments, and never become part of code that is cached.
+
+    Parameters
+    ----------
+    function
+        The Python function of the kernel. In plain Python it is called instead.
+    signature, returns
+        The kinds of the kernel's arguments and of its result.
+    address_index
+        The index of the kernel's address in the array.
     """
-    kinds = tuple(map(_numba_type, signature))
-    returned = _numba_type(returns)
-    typed = returned(types.int64[::1], *kinds)
+    argument_types = tuple(map(_numba_type, signature))
+    result_type = _numba_type(returns)
+    call_type = result_type(types.int64[::1], *argument_types)
 
     def call(addresses: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
     class Typing(ConcreteTemplate):  # type: ignore[misc]
         key = call
-        cases = [typed]  # noqa: RUF012
+        cases = [call_type]  # noqa: RUF012
 
-    def jump(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        """Write the instructions of a call, as Numba calls a function that it compiled itself."""
-        addresses = context.make_array(typed.args[0])(context, builder, arguments[0])
-        address = builder.load(cgutils.gep(builder, addresses.data, place))
+    def emit_call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        """Emit the instructions of a call, as Numba calls a function that it compiled itself."""
+        addresses = context.make_array(call_type.args[0])(context, builder, arguments[0])
+        address = builder.load(cgutils.gep(builder, addresses.data, address_index))
+
         words = [
             word
-            for kind, value in zip(kinds, arguments[1:], strict=True)
-            for word in _left(context, builder, kind, value)
+            for argument_type, value in zip(argument_types, arguments[1:], strict=True)
+            for word in _emit_words(context, builder, argument_type, value)
         ]
-        block = cgutils.alloca_once(builder, _WORD, size=HEAD + len(words))
-        for index, word in enumerate(words, HEAD):
-            builder.store(word, cgutils.gep(builder, block, index))
-        pointer = context.call_conv.get_function_type(types.none, (_BLOCK,)).as_pointer()
-        status, _ = context.call_conv.call_function(
-            builder, builder.inttoptr(address, pointer), types.none, (_BLOCK,), (block,)
-        )
+        frame = cgutils.alloca_once(builder, _WORD, size=HEAD_WORDS + len(words))
+        for index, word in enumerate(words, HEAD_WORDS):
+            builder.store(word, cgutils.gep(builder, frame, index))
+
+        pointer_type = context.call_conv.get_function_type(types.none, (_FRAME,)).as_pointer()
+        entry = builder.inttoptr(address, pointer_type)
+        status, _ = context.call_conv.call_function(builder, entry, types.none, (_FRAME,), (frame,))
         with cgutils.if_unlikely(builder, status.is_error):
             context.call_conv.return_status_propagate(builder, status)
         if returns is None:
             return context.get_dummy_value()
-        return _taken(context, builder, returned, block, iter([0]))
+        return _emit_read(context, builder, result_type, frame, iter([0]))
 
     infer_global(call, types.Function(Typing))
-    lower_builtin(call, *typed.args)(jump)
+    lower_builtin(call, *call_type.args)(emit_call)
     return call
 
 
 @contextmanager
-def _without_garbage() -> Iterator[None]:
-    """Look for no garbage: compiling makes millions of objects that stay, and a tenth is saved."""
+def _garbage_collection_disabled() -> Iterator[None]:
+    """Disable garbage collection, which saves a tenth of the time.
+
+    The compiler makes millions of objects that stay, and the collector would visit them all.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

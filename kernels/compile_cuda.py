@@ -1,6 +1,6 @@
 """Compiling for CUDA with Numba. This module is imported only where something is compiled.
 
-The result is machine code, which ``cuda_driver`` keeps, loads and launches.
+The output is machine code, which ``cuda_driver`` caches, loads and launches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpusudoku.kernels.compile_cpu import call_all
 from gpusudoku.kernels.kernel import registrations
 
 if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
-    # numba-cuda asks for row_stack where it is imported, and NumPy 2.5 no longer has it.
+    # This module of numba-cuda uses row_stack when it is imported. NumPy 2.5 has removed it.
     np.row_stack = np.vstack
     try:
         import_module("numba.cuda.np.arrayobj")
@@ -27,43 +27,46 @@ if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
 
 
 def kernel(function: Callable[..., Any], signature: tuple[Any, ...], **options: Any) -> Any:
-    """Return a function that compiles a kernel for the current GPU: its ``cuda_driver.Code``.
+    """Return a function that compiles a kernel for the current GPU and returns a ``Code``.
 
-    In the simulator it is Numba's dispatcher.
+    In the simulator, return Numba's dispatcher instead.
 
     Parameters
     ----------
     function
-        As it is written.
+        The Python function.
     signature
-        The types of its arguments. Not given to ``cuda.jit``, which would compile them at import.
+        The types of its arguments.
     options
-        Those of ``cuda.jit``.
+        The options of ``cuda.jit``.
     """
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
     call_all(registrations)
-    return partial(_compile, cuda.jit(function, **options), signature)
+    dispatcher = cuda.jit(function, **options)  # with the signature, it would compile at once
+    return partial(_compile, dispatcher, signature)
 
 
 def _compile(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
-    """Compile a kernel for the current GPU."""
+    """Compile a kernel for the current GPU. Return its ``Code``."""
+    # Imported lazily: the driver's package need not be there when Numba's simulator is used.
     from gpusudoku.kernels.cuda_driver import Code, current_device
 
     with cuda.gpus[current_device()]:
         dispatcher.compile(signature)
         [compiled] = dispatcher.overloads.values()
         library = compiled._codelibrary
-        binary = library.get_cubin()
+        cubin = library.get_cubin()
         ptx = library.get_asm_str()
     [entry] = re.findall(r"\.visible \.entry (\S+?)\(", ptx)
-    return Code(entry, bytes(getattr(binary, "code", binary)), ptx)
+    # Some versions of numba-cuda return an object with the bytes in ``code``, others the bytes.
+    return Code(entry, bytes(getattr(cubin, "code", cubin)), ptx)
 
 
 def trial(number: int) -> Any:
-    """Return what compiles a kernel that shows whether a GPU can be used at all.
+    """Return the compiling function of a kernel that shows whether a GPU is usable at all.
 
-    It writes the number to ``numbers[0]``.
+    The kernel writes the number to ``numbers[0]``.
     """
 
     def write(numbers):

@@ -1,8 +1,9 @@
 """Several kernels compiled at the same time, in several processes.
 
-Numba compiles under one lock, so threads are of no use. The other processes run this module: each
-gets a list of kernels on stdin, compiles them and keeps them in the store, where this process finds
-them. ``multiprocessing`` would also run a user's script again.
+Numba compiles under one lock, so threads do not help. The other processes, the *helpers*, run this
+module: each reads a list of kernels from stdin, compiles them and writes them to the cache, from
+which this process loads them. ``multiprocessing`` is not used, because it may run the user's script
+again.
 """
 
 from __future__ import annotations
@@ -24,128 +25,152 @@ from gpusudoku.jobs.cancel import deadlines_paused
 from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels import kernel_store
-from gpusudoku.kernels.kernel import MEASURED_SECONDS, Kernel, announce, keep_pace
+from gpusudoku.kernels.kernel import MIN_MEASURED_SECONDS, Kernel, announce, save_pace
 from gpusudoku.kernels.kernel_store import base_folder, obstacle
 
 START_SECONDS = 0.8
-"""The time until another process compiles; one with less to do is not started."""
+"""The time until a helper compiles. A helper that would save less is not started."""
 MAX_PROCESSES = 8
-"""The default limit of processes: each takes some 200 MB."""
+"""The default limit of processes: each takes about 200 MB."""
 
 
 @deadlines_paused()
 def ready(
     kernels: Iterable[Kernel],
     processes: int | None = None,
-    done: Callable[[Kernel], None] | None = None,
+    on_loaded: Callable[[Kernel], None] | None = None,
     later: Iterable[Kernel] = (),
 ) -> None:
-    """Load kernels; compile those that are not kept, all at the same time.
+    """Load kernels. Compile those that are not cached, all at the same time.
 
     Parameters
     ----------
     kernels
         The kernels that will be called.
     processes
-        The number of processes that compile, this one included; None: at most the usable cores.
-    done
-        Called with each kernel once it is compiled.
+        The number of processes that compile, including this one. None: one per usable core, at
+        most MAX_PROCESSES.
+    on_loaded
+        Called with each compiled kernel as soon as it is loaded in this process.
     later
         Kernels that may be needed afterwards: the time for them is announced, too.
     """
     missing = [kernel for kernel in kernels if not kernel.fetch()]
     if not missing:
         return
-    likely = [kernel for kernel in later if not kernel.kept and kernel not in missing]
-    price = seconds(missing, processes)
-    announce([*missing, *likely], price, seconds([*missing, *likely], processes))
+    missing_later = [kernel for kernel in later if not kernel.kept and kernel not in missing]
+    all_missing = [*missing, *missing_later]
+    estimate = estimate_seconds(missing, processes)
+    announce(all_missing, estimate, estimate_seconds(all_missing, processes))
     start = time.perf_counter()
-    own_kernels, *lists = _divide(missing, processes)
-    unreported = list(missing)
+    _compile(missing, processes, on_loaded)
+    if estimate > MIN_MEASURED_SECONDS:
+        save_pace((time.perf_counter() - start) / estimate)
 
-    def report() -> None:
-        for kernel in [kernel for kernel in unreported if kernel.fetch()]:
+
+def _compile(
+    kernels: list[Kernel], processes: int | None, on_loaded: Callable[[Kernel], None] | None
+) -> None:
+    """Compile kernels in this process and in helpers, and load them all."""
+    own_kernels, *helper_lists = _divide(kernels, processes)
+    unreported = list(kernels)
+
+    def report_loaded() -> None:
+        loaded = [kernel for kernel in unreported if kernel.fetch()]
+        for kernel in loaded:
             unreported.remove(kernel)
-            if done is not None:
-                done(kernel)
+            if on_loaded is not None:
+                on_loaded(kernel)
 
     def compile_own() -> None:
         for kernel in own_kernels:
             kernel.compile()
-            report()
+            report_loaded()
 
     helpers: list[subprocess.Popen[bytes]] = []
     try:
-        for helper_kernels in filter(None, lists):
-            with suppress(OSError):  # no process: its kernels are compiled here
-                helpers.append(_start())
+        for helper_kernels in filter(None, helper_lists):
+            with suppress(OSError):  # it does not start: its kernels are compiled below
+                helpers.append(_start_helper())
                 _send(helpers[-1], helper_kernels)
         interruptibly(compile_own)
         for helper in helpers:
             while helper.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     helper.wait(WAIT_SECONDS)
-                report()
+                report_loaded()
     finally:
         for helper in helpers:
             _end(helper)
-    for kernel in missing:  # where a helper failed, it is compiled here
+
+    # Compile what a helper has failed to compile, or to write to the cache.
+    for kernel in kernels:
         if not kernel.fetch():
             interruptibly(kernel.compile)
-    report()
-    if price > MEASURED_SECONDS:
-        keep_pace((time.perf_counter() - start) / price)
+    report_loaded()
 
 
-def seconds(kernels: Iterable[Kernel], processes: int | None = None) -> float:
-    """Return how long ``ready`` takes on the reference machine; 0 if everything is kept."""
+def estimate_seconds(kernels: Iterable[Kernel], processes: int | None = None) -> float:
+    """Return how long ``ready`` takes on the reference core; 0 if everything is cached."""
     missing = [kernel for kernel in kernels if not kernel.kept]
     if not missing:
         return 0.0
-    prices = [kernel.seconds for kernel in missing]
-    return max(sum(prices) / (1 + _count_helpers(missing, processes)), *prices)
+    estimates = [kernel.seconds for kernel in missing]
+    process_count = 1 + _count_helpers(missing, processes)
+    # No faster than the longest kernel, which one process compiles.
+    return max(sum(estimates) / process_count, *estimates)
 
 
 def _count_helpers(kernels: Collection[Kernel], processes: int | None) -> int:
-    """Return how many other processes are worth starting, and can be."""
-    if obstacle(kernel_store.user_store()) is not None or not _is_python(sys.executable):
+    """Return how many helpers to start."""
+    can_start = _is_python(sys.executable) and obstacle(kernel_store.user_store()) is None
+    if not can_start:
         return 0
     if processes is None:
         processes = min(usable_cores(), MAX_PROCESSES)
-    prices = [kernel.seconds for kernel in kernels]
-    worth = int((sum(prices) - max(prices)) / START_SECONDS)
-    return min(processes - 1, len(kernels) - 1, worth)
+    estimates = [kernel.seconds for kernel in kernels]
+    # The longest kernel is left to this process. The others must be worth starting helpers.
+    saved_seconds = sum(estimates) - max(estimates)
+    worthwhile_count = int(saved_seconds / START_SECONDS)
+    return min(processes - 1, len(kernels) - 1, worthwhile_count)
 
 
 def _is_python(executable: str | None) -> bool:
-    """Return whether that is Python itself, and not a program that contains Python."""
-    name = re.fullmatch(r"python[\d.]*[dtw]{0,2}(\.exe)?", Path(executable or "").name.lower())
-    return name is not None and not getattr(sys, "frozen", False)
+    """Return whether an executable is Python itself, and not a program that contains Python.
+
+    Such a program, which may be a graphical one, would start once more instead of a helper.
+    """
+    name = Path(executable or "").name.lower()
+    # python3.13t, pythonw.exe: d is a debug build, t free-threaded, w without a console.
+    is_named_python = re.fullmatch(r"python[\d.]*[dtw]{0,2}(\.exe)?", name) is not None
+    return is_named_python and not getattr(sys, "frozen", False)
 
 
 def _divide(kernels: Collection[Kernel], processes: int | None) -> list[list[Kernel]]:
-    """Divide kernels among this process, which comes first, and others, longest first.
+    """Divide kernels among this process, whose list is the first, and helpers.
 
-    The next kernel is for the process that has least to do. Only this process can compile kernels
-    without a name, as they are not kept.
+    In the order of their estimates, longest first, each kernel goes to the process with the least
+    work. Kernels without a name come first and stay in this process: they are not cached, so it
+    could not load them from a helper.
     """
-    helpers = _count_helpers(kernels, processes)
-    lists: list[list[Kernel]] = [[] for _ in range(1 + helpers)]
-    loads = [0.0] + [START_SECONDS] * helpers
+    helper_count = _count_helpers(kernels, processes)
+    lists: list[list[Kernel]] = [[] for _ in range(1 + helper_count)]
+    work_seconds = [0.0] + [START_SECONDS] * helper_count
     for kernel in sorted(kernels, key=lambda kernel: (kernel.name is not None, -kernel.seconds)):
-        process = loads.index(min(loads)) if kernel.name else 0
+        process = work_seconds.index(min(work_seconds)) if kernel.name else 0
         lists[process].append(kernel)
-        loads[process] += kernel.seconds
+        work_seconds[process] += kernel.seconds
     return lists
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start_helper() -> subprocess.Popen[bytes]:
     """Run ``main`` in a process that imports the same modules as this one."""
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
     environment = {**os.environ, "PYTHONPATH": path, "GPUSUDOKU_CACHE_DIR": str(base_folder())}
     settings: dict[str, Any] = {}
-    if os.name == "nt":  # no window, and no Ctrl-C
+    if os.name == "nt":  # without a window, and Ctrl-C does not reach it
         settings["creationflags"] = subprocess.CREATE_NO_WINDOW  # type: ignore[attr-defined]
+    # -P: modules are not imported from the current folder, unless this process does so, too.
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "gpusudoku.kernels.compile_many"],
         stdin=subprocess.PIPE,
@@ -157,34 +182,35 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _send(helper: subprocess.Popen[bytes], kernels: list[Kernel]) -> None:
-    """Give a process its kernels. Its stdin stays open: the process ends with it."""
+    """Send a helper its kernels. Its stdin stays open: closing it would end the helper."""
     assert helper.stdin is not None
     helper.stdin.write(pickle.dumps(kernels))
     helper.stdin.flush()
 
 
 def _end(helper: subprocess.Popen[bytes]) -> None:
-    """End a process, whatever it is doing."""
+    """End a helper, also while it compiles."""
     assert helper.stdin is not None
     helper.kill()
     helper.wait()
-    with suppress(OSError):  # what is still to be written is lost
+    with suppress(OSError):  # closing flushes what the helper has not read, and fails
         helper.stdin.close()
 
 
 def main() -> None:
-    """Compile the kernels that come on stdin, as a pickled list."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    """Compile the kernels of a pickled list that is read from stdin."""
+    # Ctrl-C interrupts the parent process, which then ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     kernels: list[Kernel] = pickle.load(sys.stdin.buffer)
     Thread(target=_end_with_stdin, daemon=True).start()
     for kernel in kernels:
         if not kernel.fetch():
             kernel.compile()
-    os._exit(0)
+    os._exit(0)  # the other thread is still reading
 
 
 def _end_with_stdin() -> None:
-    """End this process once the one that started it has closed its stdin, or is no more."""
+    """End this process when the parent process closes the stdin, or ends."""
     os.read(0, 1)
     os._exit(0)
 

@@ -1,10 +1,10 @@
-"""Kernels: functions that are compiled, or loaded from disk, when they are first called.
+"""Kernels: functions that are compiled, or loaded from the cache, when they are first called.
 
 Everything that is compiled for the CPU is a ``Kernel``. A function that needs no template, because
 nothing in it depends on the shape of the board, becomes a kernel by the decorator ``kernel``.
 
-Running a kernel needs llvmlite only. Numba takes longer to import than many a search takes to run,
-so it is imported to compile, and functions that it has to know are *registered* until then.
+Running a kernel needs llvmlite only. Importing Numba takes longer than many searches, so it is
+imported only to compile. What Numba has to know about functions is *registered* until then.
 """
 
 from __future__ import annotations
@@ -26,49 +26,50 @@ from gpusudoku.jobs.forks import cached_property, delayed_forks
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.jobs.watch import current_watch, duration
 from gpusudoku.kernels import kernel_store
-from gpusudoku.kernels.arguments import Kind, Number, block_of, result_of
+from gpusudoku.kernels.arguments import Kind, Number, block_of, read_result
 from gpusudoku.kernels.kernel_store import obstacle, short_path
 
 KERNELS = __name__.removesuffix("kernel")
-SECONDS = 0.8
-"""The default price of a kernel: seconds to compile it."""
-PACE = "pace"
-"""The file in which the pace of this machine is kept."""
-MEASURED_SECONDS = 2.0
-"""Work of a lower price is too short to measure the pace."""
+"""The prefix of the names of all modules with kernels."""
+DEFAULT_SECONDS = 0.8
+"""The default estimate of the seconds to compile a kernel."""
+PACE_FILE = "pace"
+"""The file of the cache that contains the pace of this machine, see ``get_pace``."""
+MIN_MEASURED_SECONDS = 2.0
+"""Work with a lower estimate is too short to measure the pace."""
 PYTHON_BOARDS = 16
-"""Boards for which plain Python is quicker than compiling, see ``Kernel.for_boards``."""
+"""The default number of boards for which ``Kernel.for_boards`` chooses plain Python."""
 SUBJECTS = {
     "contraction.nine.": "the contraction of 9x9 boards",
     "contraction.general.": "the contraction of boards of any shape",
     "shuffling.": "random grids",
     "text.": "reading",
 }
-"""What functions of the kernels' folders do, in messages."""
+"""What kernels do, in messages, by the beginning of their names."""
 
 
 Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
 """A compiler's decorator for functions that kernels call."""
 
 registrations: list[Callable[[], None]] = []
-"""Functions that tell Numba about what kernels call. ``register_all`` calls each once, before
-something is compiled. Without them, all that they register is plain Python."""
+"""Functions that register with Numba what kernels call. ``register_all`` calls each once, before
+anything is compiled. Until then, everything that they register is plain Python."""
 
 
 def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function that kernels call: it is compiled as a part of each kernel."""
+    """Decorate a function that kernels call: it is compiled as a part of each of these kernels."""
     registrations.append(partial(_register, function, False))
     return function
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function that is too short to be worth a call."""
+    """Decorate a function that kernels call and that is too short to be worth a call."""
     registrations.append(partial(_register, function, True))
     return function
 
 
 def when_compiling(register: Callable[[], None]) -> None:
-    """Decorate a function that registers something with Numba, and imports Numba itself."""
+    """Decorate a function that imports Numba and registers something with it."""
     registrations.append(register)
 
 
@@ -79,44 +80,46 @@ def _register(function: Callable[..., Any], inline: bool) -> None:
 
 
 def register_all() -> None:
-    """Call the registrations."""
+    """Call all registrations that have not been called."""
     from gpusudoku.kernels.compile_cpu import call_all  # imported lazily: Numba
 
     call_all(registrations)
 
 
-class Loaded:
+class LoadedFunction:
     """A compiled function in the memory of this process, for as long as this object lives.
 
     Parameters
     ----------
     name
         The name of the function in the object file.
-    code
-        The content of an object file, which must be trusted.
+    object_file
+        The content of an object file. It is executed, so it must come from a trusted source.
     """
 
     _TYPE = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)
-    """How Numba calls a function of one pointer: with addresses for the result and for an error,
-    which are words 1 and 2 of the block. It returns 0 unless there was an error."""
+    """The type of functions that Numba compiles for one pointer. They take the address for the
+    result, the address for an error, and the pointer. They return 0 unless there was an error."""
 
-    def __init__(self, name: str, code: bytes) -> None:
+    def __init__(self, name: str, object_file: bytes) -> None:
         _initialise_llvm()
-        # An engine for each: names in the code of several processes may be the same. It owns its
-        # target machine.
+        # One engine per function: the object files of several processes may define equal names.
+        # The engine owns its target machine, so that cannot be shared either.
         target = llvm.Target.from_default_triple().create_target_machine()
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
         self.address: int = self._engine.get_function_address(name)
         if not self.address:
             raise ValueError(f"no function {name}")
         self._function = self._TYPE(self.address)
 
-    def __call__(self, block: array[int]) -> None:
-        """Call it, without holding Python's lock."""
-        start, _ = block.buffer_info()
-        if self._function(start + 8, start + 16, start):
+    def __call__(self, frame: array[int]) -> None:
+        """Call the function with a call frame. ctypes releases Python's lock meanwhile."""
+        start, _ = frame.buffer_info()
+        result_address = start + 8
+        error_address = start + 16
+        if self._function(result_address, error_address, start):
             raise RuntimeError("compiled code has failed: this is a bug")
 
 
@@ -127,27 +130,27 @@ def _initialise_llvm() -> None:
 
 
 class Kernel:
-    """A function for given types of arguments, called like the function itself.
+    """A function for arguments of fixed kinds. You call it like the function itself.
 
     Parameters
     ----------
     name
-        Unlike that of any other kernel; it names the file in which the kernel is kept. None if it
-        is not to be kept, because its source is not among the kernels.
+        Unique among all kernels: the name of its file in the cache. None if it is not cached,
+        because its source is not part of this package, on which the cache depends.
     signature
         The kinds of its arguments.
     build
-        Makes the function as it is written.
-    again
-        A function, and its arguments, with which another process gets the same kernel.
+        Returns the Python function.
+    factory
+        A function and its arguments that return an equal kernel in another process.
     returns
-        The type of its result; None if there is none.
+        The kind of its result; None if it returns nothing.
     seconds
-        The price: the seconds that compiling takes on the reference core, see ``pace``.
+        An estimate: the seconds that compiling takes on the reference core, see ``get_pace``.
     subject
         What it does, in messages: ``the search of 9x9 boards``, for example.
     python_boards
-        The boards for which ``for_boards`` compiles nothing.
+        The number of boards for which ``for_boards`` chooses plain Python.
     """
 
     def __init__(
@@ -155,10 +158,10 @@ class Kernel:
         name: str | None,
         signature: tuple[Kind, ...],
         build: Callable[[], Callable[..., Any]],
-        again: tuple[Callable[..., Kernel], tuple[Any, ...]],
+        factory: tuple[Callable[..., Kernel], tuple[Any, ...]],
         *,
         returns: Number | None = None,
-        seconds: float = SECONDS,
+        seconds: float = DEFAULT_SECONDS,
         subject: str = "",
         python_boards: int = PYTHON_BOARDS,
     ) -> None:
@@ -168,104 +171,119 @@ class Kernel:
         self.seconds = seconds
         self.subject = subject
         self._build = build
-        self._again = again
-        self._python_boards = python_boards
-        self._loaded: Loaded | None = None
-        self._refused = False
-        """True if the file on disk, if there is one, is not usable."""
+        self._factory = factory
+        self._remaining_python_boards = python_boards
+        self._loaded: LoadedFunction | None = None
+        self._is_file_unusable = False
+        """True after an attempt to load the file from the cache has failed."""
         self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"<Kernel: {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._again
+        return self._factory
 
     @cached_property
     def python(self) -> Callable[..., Any]:
-        """The function as it is written, which runs without compiling, too."""
+        """The Python function. It also runs without being compiled."""
         with delayed_forks():  # it may import modules
             return self._build()
 
     @property
     def kept(self) -> bool:
-        """True if nothing needs compiling: it is loaded, or seems to be on disk."""
+        """True if the kernel is loaded, or if the cache seems to contain it."""
+        if self._loaded is not None:
+            return True
+        if self._is_file_unusable or self.name is None:
+            return False
         store = kernel_store.user_store()
-        on_disk = self.name is not None and store is not None and store.has(self.name)
-        return self._loaded is not None or (on_disk and not self._refused)
+        return store is not None and store.has(self.name)
 
     def load(self) -> None:
-        """Load from disk, or compile now, so that the first call takes no longer than others.
+        """Load the kernel from the cache, or compile it now.
 
-        Ctrl-C waits for a thread that compiles, so whoever starts threads calls this before.
+        Call this before you start threads that call the kernel: Ctrl-C cannot interrupt a thread
+        that compiles.
         """
         if not self.fetch():
             announce([self], self.seconds)
             interruptibly(self.compile)
 
     def fetch(self) -> bool:
-        """Load from disk, if possible; return True if the kernel is loaded."""
-        if self._loaded is None:
-            with delayed_forks(), self._lock:
+        """Load the kernel from the cache, if possible. Return True if it is loaded."""
+        if self._loaded is not None:
+            return True
+        with delayed_forks(), self._lock:
+            if self._loaded is None:  # another thread may have loaded it in the meantime
                 store = kernel_store.user_store()
                 content = None
-                if self._loaded is None and store is not None and self.name is not None:
+                if store is not None and self.name is not None:
                     content = store.read(self.name)
                 if content is not None:
-                    self._take(content)
-                self._refused = self._loaded is None
+                    self._load_content(content)
+            self._is_file_unusable = self._loaded is None
         return self._loaded is not None
 
     def compile(self) -> None:
-        """Compile, if it is not loaded, and keep the machine code."""
-        # If two threads want it at the same time, one waits for the other.
+        """Compile the kernel unless it is loaded, and write the machine code to the cache."""
+        # If two threads compile it at the same time, the lock makes one wait for the other.
         with delayed_forks(), self._lock:
             if self._loaded is not None:
                 return
             from gpusudoku.kernels import compile_cpu  # imported lazily: Numba
 
-            function = self.python
+            function = self.python  # built first: building it may add registrations
             register_all()
-            name, code = compile_cpu.compiled(function, self.signature, self.returns)
-            self._loaded = Loaded(name, code)
+            name, object_file = compile_cpu.compile_entry(function, self.signature, self.returns)
+            self._loaded = LoadedFunction(name, object_file)
             store = kernel_store.user_store()
             if store is None or self.name is None:
                 return
             try:
-                store.write(self.name, name.encode() + b"\0" + code)
+                store.write(self.name, name.encode() + b"\0" + object_file)
             except OSError as error:
-                if obstacle(store) is None:  # else it was announced before
+                if obstacle(store) is None:  # any obstacle has been announced before
                     current_watch().not_cached(f"{store.folder}: {error.strerror or error}")
 
-    def _take(self, content: bytes) -> None:
-        """Load what was kept. Ctrl-C waits: in the middle of LLVM, it would crash the process."""
-        name, _, code = content.partition(b"\0")
-        with held_interrupts(), suppress(Exception):  # an error: it was written by something else
-            self._loaded = Loaded(name.decode(), code)
+    def _load_content(self, content: bytes) -> None:
+        """Load the content of a cached file; do nothing if it is not usable."""
+        name, _, object_file = content.partition(b"\0")
+        # An interrupt within LLVM would crash the process. An exception means that something else
+        # wrote the file.
+        with held_interrupts(), suppress(Exception):
+            self._loaded = LoadedFunction(name.decode(), object_file)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function, compiled; a TypeError for arguments of other types."""
-        block = block_of(self.signature, arguments)
-        self.call(block)
-        return result_of(block, self.returns)
+        """Call the compiled function.
 
-    def call(self, block: array[int]) -> None:
-        """Call it with a block that ``block_of`` made, which may be used many times."""
+        Raises
+        ------
+        TypeError
+            If an argument is of another kind than the signature says.
+        """
+        frame = block_of(self.signature, arguments)
+        self.call(frame)
+        return read_result(frame, self.returns)
+
+    def call(self, frame: array[int]) -> None:
+        """Call the compiled function with a frame of ``block_of``. You can use a frame again."""
         if self._loaded is None:
             self.load()
         assert self._loaded is not None
-        self._loaded(block)
+        self._loaded(frame)
 
     def for_boards(self, count: int) -> Callable[..., Any]:
-        """Return the function to call for some boards: the kernel, or plain Python.
+        """Return the function to call for the next ``count`` boards: the kernel or plain Python.
 
-        Where a board takes Python a few milliseconds, compiling pays from some thousand boards on.
-        So the first few boards in a process are left to Python if the kernel is not kept.
+        Plain Python takes a few milliseconds for a board, so compiling pays only for thousands of
+        boards. Therefore the first boards of a process run in plain Python, unless the kernel is
+        cached.
         """
-        self._python_boards -= count
-        if self._python_boards < 0 or self.fetch():
+        self._remaining_python_boards -= count
+        if self._remaining_python_boards < 0 or self.fetch():
             return self
-        # Python warns of numbers that pass 64 bits, which kernels do on purpose.
+        # NumPy warns of sums that exceed 64 bits. Kernels rely on their wrapping around.
         return np.errstate(over="ignore")(self.python)
 
     @property
@@ -276,91 +294,114 @@ class Kernel:
         return self._loaded.address
 
 
-def pace(price: float) -> float:
-    """Return how many times as long as the reference core this machine takes to compile.
+def get_pace(estimate: float) -> float:
+    """Return the pace: this machine's time to compile, divided by that of the reference core.
 
-    Before the first work of a high ``price``, a kernel is compiled to measure it. That work and
-    later work correct it.
+    If it is not known, and the estimate of the imminent work is high enough, one kernel is compiled
+    to measure it. Later work replaces this first measurement by its own, see ``save_pace``.
+
+    Parameters
+    ----------
+    estimate
+        The seconds that the imminent work takes on the reference core.
     """
     store = kernel_store.user_store()
-    content = None if store is None else store.read(PACE)
+    content = None if store is None else store.read(PACE_FILE)
     if content is not None:
         return float(content)
-    if price < MEASURED_SECONDS:
+    if estimate < MIN_MEASURED_SECONDS:
         return 1.0
-    # Imported lazily, and before the time is taken: Numba may have to be read from a slow disk.
+    # Imported lazily: Numba. And before the clock starts: it may be read from a slow disk.
     import_module("gpusudoku.kernels.compile_cpu")
-    trial: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
-    if trial.fetch():  # nothing to measure: only the file of the pace was lost
+    sample: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
+    # If the sample is cached, it was measured, and only the file of the pace has been lost.
+    if sample.fetch():
         return 1.0
     start = time.perf_counter()
-    interruptibly(trial.compile)
-    measured = (time.perf_counter() - start) / trial.seconds
-    keep_pace(measured)
-    return measured
+    interruptibly(sample.compile)
+    pace = (time.perf_counter() - start) / sample.seconds
+    save_pace(pace)
+    return pace
 
 
-def keep_pace(measured: float) -> None:
-    """Keep the pace for later processes, if that is possible."""
+def save_pace(pace: float) -> None:
+    """Write the pace to the cache for later processes, if that is possible."""
     store = kernel_store.user_store()
     if store is not None:
         with suppress(OSError):
-            store.write(PACE, str(measured).encode())
+            store.write(PACE_FILE, str(pace).encode())
 
 
-def announce(kernels: Sequence[Kernel], price: float, total: float = 0.0) -> None:
-    """Tell the watch what is about to be compiled, and how long that takes.
+def announce(kernels: Sequence[Kernel], estimate: float, total_estimate: float = 0.0) -> None:
+    """Report to the watch which kernels are about to be compiled, and how long that takes.
 
-    ``price`` is the price of what is compiled now, and ``total`` that of all the kernels, of which
-    some may not be needed.
+    Parameters
+    ----------
+    kernels
+        The kernels to be compiled now, and those that may be needed later.
+    estimate
+        The seconds that the former take on the reference core.
+    total_estimate
+        The seconds that all take. It is announced if it is larger.
     """
-    factor = pace(price)
+    pace = get_pace(estimate)
     store = kernel_store.user_store()
-    why = obstacle(store)
-    if store is None or why is not None:
-        kept = f" ({why})"
+    reason = obstacle(store)
+    if store is None or reason is not None:
+        details = f" ({reason})"
     else:
-        kept = f", once (kept in {short_path(store.folder.parent)})"
-    if total > price:
-        total_time = duration(factor * total).removeprefix("about ")
-        kept = f", or {total_time} if all of it is needed{kept}"
-    current_watch().compiling(kernels, factor * price, kept)
+        details = f", once (cached in {short_path(store.folder.parent)})"
+    if total_estimate > estimate:
+        total_time = duration(pace * total_estimate).removeprefix("about ")
+        details = f", or {total_time} if all of it is needed{details}"
+    current_watch().compiling(kernels, pace * estimate, details)
 
 
 def kernel(
     *signature: Kind,
     returns: Number | None = None,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
     place: str | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a ``Kernel``; its decorator has the kinds of its arguments.
+    """Return a decorator that makes a ``Kernel`` of a function.
 
-    ``place`` is where the function is found, with its module, if not by its own name.
+    Parameters
+    ----------
+    signature
+        The kinds of its arguments.
+    returns, seconds
+        See ``Kernel``.
+    place
+        The module and the name under which another process imports the kernel or the function.
+        None: those of the function itself.
     """
 
-    def make(function: Callable[..., Any]) -> Kernel:
-        path = place or f"{function.__module__}.{function.__qualname__}"
-        name = path.removeprefix(KERNELS) if path.startswith(KERNELS) else None
-        subjects = (text for start, text in SUBJECTS.items() if name and name.startswith(start))
+    def decorate(function: Callable[..., Any]) -> Kernel:
+        full_name = place or f"{function.__module__}.{function.__qualname__}"
+        name = None
+        subject = ""
+        if full_name.startswith(KERNELS):
+            name = full_name.removeprefix(KERNELS)
+            subject = next((text for start, text in SUBJECTS.items() if name.startswith(start)), "")
         return Kernel(
             name,
             signature,
             lambda: function,
-            (_again, (path, signature, returns, seconds)),
+            (_import_kernel, (full_name, signature, returns, seconds)),
             returns=returns,
             seconds=seconds,
-            subject=next(subjects, ""),
+            subject=subject,
         )
 
-    return make
+    return decorate
 
 
-def _again(
+def _import_kernel(
     place: str, signature: tuple[Kind, ...], returns: Number | None, seconds: float
 ) -> Kernel:
-    """Return the kernel at a place, or the kernel made of the function there."""
+    """Import a kernel, or make a kernel of the function that is imported."""
     module, _, name = place.rpartition(".")
-    attribute = getattr(import_module(module), name)
-    if isinstance(attribute, Kernel):
-        return attribute
-    return kernel(*signature, returns=returns, seconds=seconds, place=place)(attribute)
+    imported = getattr(import_module(module), name)
+    if isinstance(imported, Kernel):
+        return imported
+    return kernel(*signature, returns=returns, seconds=seconds, place=place)(imported)

@@ -1,7 +1,7 @@
-"""Random boards, and packed boards read back with plain Python.
+"""Random boards, packed boards read back in plain Python, and searches on uncompiled kernels.
 
-Kernels are compiled anew for every shape of box, set of techniques and strategy, which takes
-seconds; tests keep to few of each, and try other techniques with ``uncompiled`` kernels.
+Each combination of box shape, techniques and strategy has its own kernel, which takes seconds to
+compile. Tests therefore use few combinations, and try others with ``uncompiled`` kernels.
 """
 
 from __future__ import annotations
@@ -34,19 +34,21 @@ from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
 
 SHAPES = ["2x2", "1x4", "1x5", "2x3", "3x2", "3x3", "2x5", "4x4"]
-"""Boxes of the boards that the compiled search is tried on; the widest, 8x8, has its own tests."""
+"""The box shapes that tests compile the search for; the largest, 8x8, has tests of its own."""
 
 CLUES = {"2x2": 3, "1x4": 3, "1x5": 6, "2x3": 9, "3x2": 9, "3x3": 33, "2x5": 48, "4x4": 158}
-"""Clues that leave so few solutions that the oracle is quick."""
+"""Numbers of clues that leave few solutions, so that ``naive.count`` is quick."""
 
 LINE_4X4 = "1....2....3....."
-"""A board of 4x4 cells with six solutions."""
+"""A 4x4 board with six solutions."""
 UNIQUE = "123434122143432."
+"""A 4x4 board with one solution."""
 SEVERAL = "." * 16
+"""A 4x4 board with 288 solutions."""
 NONE = "11" + "." * 14
-"""Such boards with one solution, with 288 and with none."""
+"""A 4x4 board without solutions."""
 PUZZLE = "8..2.3..6.5.7....9..4...1..79..5...4...8.6...1...7..95..3...2..5....7.6.4..6.9..1"
-"""A board of 9x9 cells with one solution."""
+"""A 9x9 board with one solution."""
 
 
 def shape_of(geometry: Geometry) -> Shape:
@@ -54,28 +56,32 @@ def shape_of(geometry: Geometry) -> Shape:
 
 
 def pattern(geometry: Geometry) -> NDArray[np.int64]:
-    """A full grid without conflicts: every row is the one above, shifted."""
+    """Return a full grid without conflicts: each row is the previous one, shifted."""
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
+    # Rows of a band differ by a box width, so that no digit is twice in a box; bands differ by 1.
     shift = row % geometry.box_rows * geometry.box_columns + row // geometry.box_rows
     return ((shift + column) % geometry.n + 1).reshape(geometry.n, geometry.n)
 
 
 def full_grid(geometry: Geometry, seed: int) -> NDArray[np.int64]:
-    """The pattern with its digits, bands, stacks and the lines in them shuffled."""
+    """Return the pattern with shuffled digits, bands, stacks, and rows and columns within them."""
     rng = np.random.default_rng(seed)
 
-    def shuffled(groups: int, size: int) -> NDArray[np.int64]:
-        return np.concatenate([g * size + rng.permutation(size) for g in rng.permutation(groups)])
+    def shuffled_lines(group_count: int, group_size: int) -> NDArray[np.int64]:
+        """Return an order of rows (or columns) that keeps those of a band (or stack) together."""
+        groups = rng.permutation(group_count)
+        return np.concatenate([g * group_size + rng.permutation(group_size) for g in groups])
 
-    rows = shuffled(geometry.box_columns, geometry.box_rows)
-    columns = shuffled(geometry.box_rows, geometry.box_columns)
-    digits = np.concatenate([[0], 1 + rng.permutation(geometry.n)])
+    rows = shuffled_lines(geometry.box_columns, geometry.box_rows)
+    columns = shuffled_lines(geometry.box_rows, geometry.box_columns)
+    digits = np.concatenate([[0], 1 + rng.permutation(geometry.n)])  # digits[0]: an empty cell
     return digits[pattern(geometry)[rows][:, columns]]
 
 
 def puzzle(geometry: Geometry | str, clues: int, seed: int) -> Board:
-    """A board with at least one solution: a full grid of which some cells are kept."""
-    geometry = Geometry.parse(geometry) if isinstance(geometry, str) else geometry
+    """Return a board with at least one solution: a full grid reduced to ``clues`` clues."""
+    if isinstance(geometry, str):
+        geometry = Geometry.parse(geometry)
     cells = full_grid(geometry, seed).ravel()
     removed = np.random.default_rng(seed + 1).permutation(geometry.cells)[clues:]
     cells[removed] = 0
@@ -83,7 +89,7 @@ def puzzle(geometry: Geometry | str, clues: int, seed: int) -> Board:
 
 
 def spoilt(board: Board, seed: int) -> Board:
-    """The board with one clue changed to another digit: often without any solution."""
+    """Return the board with one clue changed to another digit: often it has no solution."""
     if board.n == 1:
         return board
     rng = np.random.default_rng(seed)
@@ -93,89 +99,94 @@ def spoilt(board: Board, seed: int) -> Board:
     return Board(cells, board.geometry)
 
 
-def unpacked(shape: Shape, packed: NDArray[Any]) -> list[set[int]]:
-    """The candidates of every cell of a packed board, as digits from 1."""
+def unpack_candidates(shape: Shape, packed: NDArray[Any]) -> list[set[int]]:
+    """Return the candidates of each cell of a packed board, as digits from 1.
+
+    A packed board has one plane of words for each digit; ``Shape`` draws their layout.
+    """
     words = [int(word) for word in packed]
     cells = []
     for row, column in np.ndindex(shape.n, shape.n):
-        band, k = divmod(row, shape.box_rows)
+        band, row_in_band = divmod(row, shape.box_rows)
         group, field = divmod(band, shape.bands)
-        word = k * shape.groups + group
+        word = row_in_band * shape.groups + group
         bit = field * shape.field + column
-        planes = [words[d * shape.plane_words + word] for d in range(shape.n)]
-        cells.append({d + 1 for d, plane in enumerate(planes) if plane >> bit & 1})
+        digit_words = [words[digit * shape.plane_words + word] for digit in range(shape.n)]
+        cells.append({digit for digit, w in enumerate(digit_words, 1) if w >> bit & 1})
     return cells
 
 
 def search_space(shape: Shape, packed: NDArray[Any]) -> int:
-    """The product of the candidate counts of all cells of a packed board."""
-    return prod(len(candidates) for candidates in unpacked(shape, packed))
+    """Return the product of the candidate counts of all cells of a packed board."""
+    return prod(len(candidates) for candidates in unpack_candidates(shape, packed))
 
 
-def searched(
+def search_boards(
     boards: Batch | Sequence[Board], engine: Engine, options: Options | None = None, **run: Any
 ) -> Outcome[SearchStats]:
-    """Search boards together: their counts, and what was done."""
+    """Search boards together; return their counts and statistics."""
     return SearchPlan(Frontier.of(boards), options or Options()).run(engine, **run)
 
 
-def streamed(board: Board, **options: Any) -> list[tuple[int, ...]]:
-    """The solutions of a board as a search finds them."""
+def stream_solutions(board: Board, **options: Any) -> list[tuple[int, ...]]:
+    """Return the solutions of a board in the order in which a search finds them."""
     with closing(Stream(board, Options(**options))) as stream:
         return [tuple(row) for block in stream for row in block.tolist()]
 
 
 class Uncompiled:
-    """Takes the place of a ``Kernel``: the function as it is written, at once."""
+    """A stand-in for ``Kernel`` that runs the Python function without compiling it."""
 
-    name, seconds, kept = "", 0.0, True
+    name = ""
+    seconds = 0.0
+    kept = True
 
     def __init__(self, python: Callable[..., Any]) -> None:
         self._python = python
 
     def __call__(self, *arguments: Any) -> Any:
-        with np.errstate(over="ignore"):  # compiled words overflow silently
+        with np.errstate(over="ignore"):  # in compiled code, words overflow silently
             return self._python(*arguments)
 
     def load(self) -> None:
-        """There is nothing to load."""
+        """Do nothing: there is nothing to load."""
 
     def fetch(self) -> bool:
-        """Say that it is loaded."""
+        """Report that the kernel is loaded."""
         return True
 
     def for_boards(self, count: int) -> Uncompiled:
-        """Say that it is loaded, whatever the number of boards."""
+        """Return the kernel itself, whatever the number of boards."""
         return self
 
 
 def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
-    """Let every search run on kernels that are the plain Python functions they are written as."""
-    patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, as_it_is))))
+    """Run every search on uncompiled kernels, that is, on plain Python functions."""
+    patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, not_compiled))))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
     patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))
     patch.setattr(cpu, "placements", cache(_uncompiled_placements))
-    # A quick search calls its kernel by its address.
+    # A quick search calls the machine code of its kernel by address, so it cannot run uncompiled.
     patch.setattr("gpusudoku.planning.count.quick_search", lambda *_, **__: None)
 
 
 def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:
-    return Uncompiled(build_expand(shape, settings, as_it_is))
+    return Uncompiled(build_expand(shape, settings, not_compiled))
 
 
 def _uncompiled_run(shape: Shape, settings: SearchSettings) -> Uncompiled:
-    return Uncompiled(build_run(shape, settings, as_it_is))
+    return Uncompiled(build_run(shape, settings, not_compiled))
 
 
 def _uncompiled_minimise(shape: Shape, settings: SearchSettings) -> Uncompiled:
-    return Uncompiled(build_minimise(shape, settings, as_it_is))
+    return Uncompiled(build_minimise(shape, settings, not_compiled))
 
 
 def _uncompiled_placements(shape: Shape, settings: SearchSettings) -> Uncompiled:
-    return Uncompiled(build_placements(shape, settings, as_it_is))
+    return Uncompiled(build_placements(shape, settings, not_compiled))
 
 
-def as_it_is(function):  # type: ignore[no-untyped-def]
-    """Take the place of the compiler."""
+def not_compiled(function):  # type: ignore[no-untyped-def]
+    """Return a function unchanged, in place of Numba's ``jit``."""
     return function

@@ -1,4 +1,4 @@
-"""Stand-ins for the columns and tables of libraries that the tests do without."""
+"""Stand-ins for columns and tables of libraries that the tests do not need (pandas, PyArrow)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 
 class NAType:
-    """Stands for what pandas has where an integer is missing."""
+    """A stand-in for the value that pandas uses for a missing integer."""
 
 
 class Scalar:
-    """Stands for what an Arrow column has in one place."""
+    """A stand-in for an element of an Arrow column."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -23,7 +23,7 @@ class Scalar:
 
 
 class Column:
-    """Stands for a column of a table: it can be iterated, and NumPy can read it."""
+    """A stand-in for a column of a table: it can be iterated, and NumPy can convert it."""
 
     def __init__(self, values: list[Any], *, wrapped: bool = False) -> None:
         self.values = values
@@ -38,7 +38,7 @@ class Column:
 
 
 class Table:
-    """Stands for a table, which gives the names of its columns when it is iterated."""
+    """A stand-in for a table, which yields the names of its columns when it is iterated."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""NVIDIA's compiler, in processes without the simulator, under which there is none."""
+"""Scripts that use NVIDIA's compiler, in subprocesses: it does not work under the simulator."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 COMPILING_SECONDS = 1000
-"""How long a process may take that compiles kernels for cards: a minute, on a machine that is not
-busy. Tests that need such kernels have as long, as they may wait for another process's."""
+"""The time limit of a process that compiles GPU kernels. It takes a minute on an idle machine.
+Tests that need such kernels have the same limit, as they may wait for another test process."""
 
-LOOK = """
+CHECK_COMPILER = """
 import json
 import sys
 
@@ -29,34 +29,36 @@ except (NvvmSupportError, ImportError, OSError, RuntimeError) as error:
     print(json.dumps({"missing": str(error).splitlines()[0]}))
     sys.exit()
 """
-"""What scripts begin with: where there is no compiler they say so, and end."""
+"""The first lines of all scripts: without a compiler they print why, and end the script."""
 
 
-def said(script: str, *arguments: str, given: str = "", **variables: str) -> list[dict[str, Any]]:
-    """What a script says: a JSON object on every line. It has ``LOOK`` before it."""
+def run_script(
+    script: str, *arguments: str, stdin: str = "", **variables: str
+) -> list[dict[str, Any]]:
+    """Run ``CHECK_COMPILER`` and a script; return what it prints, a JSON object on each line."""
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     root = str(Path(__file__).resolve().parents[1])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-c", LOOK + script, *arguments],
-        input=given,
+    process = subprocess.run(
+        [sys.executable, "-c", CHECK_COMPILER + script, *arguments],
+        input=stdin,
         env=environment | variables,
         capture_output=True,
         text=True,
         timeout=COMPILING_SECONDS,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    assert process.returncode == 0, process.stderr
+    return [json.loads(line) for line in process.stdout.splitlines()]
 
 
 def need_numba_cuda() -> None:
-    """Skip the test where numba-cuda is not installed."""
+    """Skip the test if numba-cuda is not installed."""
     if find_spec("numba_cuda") is None:
         pytest.skip("numba-cuda is not installed (pip install 'numba-cuda[cu13]')")
 
 
 def need_compiler(lines: list[dict[str, Any]]) -> None:
-    """Skip the test where a script found no compiler."""
+    """Skip the test if the script that printed ``lines`` found no compiler."""
     if "missing" in lines[0]:
         pytest.skip(f"NVIDIA's compiler is not installed: {lines[0]['missing']}")

@@ -18,29 +18,31 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.jobs.threads import usable_cores
 from tests import session, shared
 
-# Asked before the simulator is switched on, and before anything brings in Numba, which looks at
-# the variable only once.
+# This check must precede `NUMBA_ENABLE_CUDASIM`, which must be set before the first import of
+# Numba: Numba reads the variable only once.
 NO_GPU = "the CUDA simulator is on" if availability.simulated() else availability.unusable_because()
 if NO_GPU is not None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    # The simulator polls its threads without a pause, and would keep them from running.
+    # The simulator polls its threads in a busy loop, which would keep them from running.
     sys.setswitchinterval(1e-4)
 
-# What the user has set for the program is not meant for the tests.
+# The user's settings of the program must not influence the tests.
 for name in [name for name in os.environ if name.startswith("GPUSUDOKU_")]:
     if name != "GPUSUDOKU_CACHE_DIR":
         del os.environ[name]
 
-# Compiling makes millions of objects that stay: looking for garbage less often saves a tenth.
+# Compiling creates millions of long-lived objects: collecting garbage less often saves a tenth of
+# the time.
 gc.set_threshold(100_000, 50, 100)
 
-# A shell that runs the tests in the background has Ctrl-C and more ignored, by all that they start.
+# A process that a shell starts in the background ignores Ctrl-C and other signals, and so would
+# all processes that the tests start. Tests of interrupts need the default handlers.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("SIGHUP", "SIGQUIT"):
     if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
-# Nothing that only a busy machine does is a failure.
+# Without a deadline and a check for slow tests: a busy machine must not make a test fail.
 settings.register_profile(
     "gpusudoku",
     deadline=None,
@@ -53,14 +55,14 @@ settings.load_profile("gpusudoku")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Start a process for each core that may be used; xdist would count those of the machine."""
+    """Return the number of usable cores; xdist would count all cores of the machine."""
     return usable_cores()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
-    update = "write into the files of tests/sessions what their commands print now"
-    parser.addoption("--update-sessions", action="store_true", help=update)
+    update_help = "update the expected output in the files of tests/sessions"
+    parser.addoption("--update-sessions", action="store_true", help=update_help)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -76,17 +78,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish() -> None:
-    """Leave all out of pytest's last looks for garbage, which take longer than xdist waits."""
+    """Exclude all objects from pytest's last garbage collections: xdist would not wait for them."""
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let each kernel be compiled by one of the processes that share the tests."""
+    """Let only one of the test processes compile each kernel; the others load it."""
     from gpusudoku.kernels import compile_many
     from gpusudoku.kernels.kernel import Kernel
 
-    shared.keep_in(tmp_path_factory)
+    shared.set_folder(tmp_path_factory)
     compile_now = Kernel.compile
 
     def compile_once(kernel: Kernel) -> None:
@@ -96,14 +98,14 @@ def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     with (
         patch.object(Kernel, "compile", compile_once),
-        patch.object(compile_many, "MAX_PROCESSES", 1),  # the processes of the run are enough
+        patch.object(compile_many, "MAX_PROCESSES", 1),  # the test processes use all cores already
     ):
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_shared_array_a_block() -> Iterator[None]:
-    """Let threads of the simulator share memory: two that ask at once would get an array each."""
+    """Let threads of the simulator share one array even if two of them request it at once."""
     if NO_GPU is None:
         yield
         return
@@ -127,7 +129,7 @@ def one_shared_array_a_block() -> Iterator[None]:
 
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every search run on kernels that are not compiled: slow, but at once."""
+    """Run every search on uncompiled kernels: they are slow, but need not be compiled."""
     from tests.boards import run_uncompiled
 
     run_uncompiled(monkeypatch)
@@ -135,7 +137,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boards in parts have many of them, however small the boards are."""
+    """Let a contraction in parts have many parts, even for small boards."""
     from gpusudoku.contraction.general import parts
 
     monkeypatch.setattr(parts, "PART_MAPS", 10)
@@ -144,7 +146,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no GPU be there, not even the simulator's."""
+    """Let no GPU be available, not even the simulated one."""
     monkeypatch.setattr(availability, "unusable_because", lambda: "there is none")
 
 

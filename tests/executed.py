@@ -1,8 +1,8 @@
-"""The modules of the package in which a command executes a function.
+"""List the modules of the package in which a command executes a function.
 
     python tests/executed.py count boards/2c.txt
 
-Run it twice: the first time, kernels are compiled. Each line is a module; the last has the numbers.
+Run it twice: the first run compiles kernels. Each line is a module; the last line has the totals.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ CO_OPTIMIZED = 1
 
 
 def executed_modules(arguments: list[str]) -> set[str]:
-    """Run a command, and return the modules with a function that it called after its import."""
+    """Run a command; return the modules of the functions that it calls, except during imports."""
     from gpusudoku.__main__ import main
 
     modules: set[str] = set()
-    importing = 0
+    import_depth = 0  # bodies of modules that are being executed
 
     def profile(frame: FrameType, event: str, _: object) -> None:
-        nonlocal importing
+        nonlocal import_depth
         name = frame.f_globals.get("__name__", "")
         if not str(name).startswith("gpusudoku"):
             return
         if frame.f_code.co_name == "<module>":
-            importing += {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and not importing and frame.f_code.co_flags & CO_OPTIMIZED:
+            import_depth += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not import_depth and frame.f_code.co_flags & CO_OPTIMIZED:
             modules.add(name)
 
     sys.argv = ["gpusudoku", *arguments]
@@ -49,10 +49,11 @@ def executed_modules(arguments: list[str]) -> set[str]:
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     executed = sorted(executed_modules(sys.argv[1:]))
-    outside = [name for name in executed if not name.startswith("gpusudoku.kernels")]
-    imported = sum(name.startswith("gpusudoku") for name in sys.modules)
+    outside_kernels = [name for name in executed if not name.startswith("gpusudoku.kernels")]
+    imported_count = sum(name.startswith("gpusudoku") for name in sys.modules)
     print(*executed, sep="\n", file=sys.stderr)
     print(
-        f"{imported} imported, {len(executed)} executed, {len(outside)} outside kernels",
+        f"{imported_count} imported, {len(executed)} executed, "
+        f"{len(outside_kernels)} outside kernels",
         file=sys.stderr,
     )

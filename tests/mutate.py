@@ -1,11 +1,11 @@
-"""How strong the tests are: change the product in one place at a time, and see whether they fail.
+"""Measure how strong the tests are: change the product in one place at a time, and run them.
 
     python tests/mutate.py                    # 60 changes outside the kernels, 15 in them
     python tests/mutate.py --room cli --count 12 --seed 5
     python tests/mutate.py --tests REVISION   # the same changes, with the tests of another commit
 
-Each change is made in a clone of the last commit. There the tests of the changed module's room run,
-those named like the module first, until one fails or their time is over.
+Each change is made in a clone of the last commit. The tests of the changed module's package run
+there, those named like the module first, until one fails or the time limit has passed.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ SWAPPED = {
 }  # fmt: skip
 
 SECONDS = 60
-"""Processor time for each change; by the clock two and a half times as much, for a busy machine."""
+"""The limit of processor time for each change. The limit of wall time is 2.5 times as much, for a
+busy machine."""
 
-ALSO = {
+MORE_TESTS = {
     "gpusudoku/cli": ["tests/test_sessions.py"],
     "gpusudoku/runs": ["tests/cli/test_checkpoint.py", "tests/cli/test_parts.py"],
     "kernels/contraction": ["tests/contraction"],
@@ -49,12 +50,15 @@ ALSO = {
     "kernels/search/cuda.py": ["tests/engines/cuda", "tests/ptx"],
     "kernels/search/cuda_thread.py": ["tests/engines/cuda", "tests/ptx"],
 }
-"""Where else than in the folder of its name tests of a room are: first those of kernels, which are
-told from results, and those of one module."""
+"""Tests of a package or module outside of the folder with its name. Those of kernels, which are
+tested by their results, and those of a single module run first."""
+
+Change = tuple[Path, int]
+"""A place in the product: a module, and the number of the node in it."""
 
 
-def kind(node: ast.AST) -> str:
-    """Return what kind of change a node allows, or nothing."""
+def change_kind(node: ast.AST) -> str:
+    """Return the kind of change that a node allows, or an empty text."""
     match node:
         case ast.Compare(ops=[op]) | ast.BinOp(op=op) | ast.BoolOp(op=op) | ast.AugAssign(op=op):
             return "operator" if type(op) in SWAPPED else ""
@@ -69,19 +73,19 @@ def kind(node: ast.AST) -> str:
     return ""
 
 
-def places(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes of a module that can be changed; annotations and decorators are no code."""
+def changeable_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes of a module that can be changed, except in annotations and decorators."""
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for node in value if isinstance(value, list) else [value]:
             if isinstance(node, ast.AST):
-                if kind(node):
+                if change_kind(node):
                     yield node
-                yield from places(node)
+                yield from changeable_nodes(node)
 
 
-def change(node: ast.AST) -> None:
+def change_node(node: ast.AST) -> None:
     """Change a node in place."""
     match node:
         case ast.Compare():
@@ -94,140 +98,174 @@ def change(node: ast.AST) -> None:
             node.value += 1
         case ast.If() | ast.IfExp() | ast.While():
             node.test = ast.UnaryOp(ast.Not(), node.test)
-        case _:  # a statement: a constant in its place does nothing
-            node.__class__, node.value = ast.Expr, ast.Constant(None)
+        case _:  # a statement is replaced by a constant, which has no effect
+            node.__class__ = ast.Expr
+            node.value = ast.Constant(None)
 
 
-def sample(root: Path, folder: str, count: int, chance: random.Random) -> list[tuple[Path, int]]:
-    """Draw changes in the modules of a folder: the kind first, then the place."""
-    found: dict[str, list[tuple[Path, int]]] = {}
+def draw_changes(root: Path, folder: str, count: int, rng: random.Random) -> list[Change]:
+    """Draw changes in the modules of a folder: first the kind of each, then the place."""
+    changes: dict[str, list[Change]] = {}
     for path in sorted((root / folder).rglob("*.py")):
-        for number, node in enumerate(places(ast.parse(path.read_text()))):
-            found.setdefault(kind(node), []).append((path.relative_to(root), number))
-    drawn = [chance.choice(found[chance.choice(sorted(found))]) for _ in range(count)]
+        for number, node in enumerate(changeable_nodes(ast.parse(path.read_text()))):
+            changes.setdefault(change_kind(node), []).append((path.relative_to(root), number))
+    drawn = []
+    for _ in range(count):
+        kind = rng.choice(sorted(changes))
+        drawn.append(rng.choice(changes[kind]))
     return list(dict.fromkeys(drawn))
 
 
+def package_of(module: Path) -> str:
+    """Return the name of a module's package: ``kernels``, or a folder (or file) of gpusudoku."""
+    return module.parts[0] if module.parts[0] == "kernels" else module.parts[1]
+
+
 def tests_of(root: Path, module: Path) -> list[str]:
-    """Return the test files of a room, those named like the module or its folders first."""
-    parts = module.parts
-    room = parts[0] if parts[0] == "kernels" else parts[1]
-    folder = root / "tests" / room
+    """Return the test files of a package, those named like the module or its folders first."""
+    package = package_of(module)
+    folder = root / "tests" / package
     files = sorted(folder.rglob("test_*.py") if folder.is_dir() else root.glob("tests/test_*.py"))
-    for place, more in ALSO.items():
-        if module.is_relative_to(place):
-            for name in more:
-                path = root / name
-                found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-                first = room == "kernels" or module == Path(place)
-                files = [*found, *files] if first else [*files, *found]
-    alike = {module.stem.strip("_"), *module.parts[1:-1]} - {room}
-    names = [path.relative_to(root).with_suffix("") for path in files if path.exists()]
-    names.sort(key=lambda name: -sum(part in name.parts or part in name.stem for part in alike))
-    return list(dict.fromkeys(f"{name}.py" for name in names))
+    for place, more_tests in MORE_TESTS.items():
+        if not module.is_relative_to(place):
+            continue
+        for name in more_tests:
+            path = root / name
+            more_files = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+            if package == "kernels" or module == Path(place):
+                files = [*more_files, *files]
+            else:
+                files = [*files, *more_files]
+
+    module_names = {module.stem.strip("_"), *module.parts[1:-1]} - {package}
+
+    def shared_names(test: Path) -> int:
+        return sum(name in test.parts or name in test.stem for name in module_names)
+
+    tests = [path.relative_to(root).with_suffix("") for path in files if path.exists()]
+    tests.sort(key=shared_names, reverse=True)
+    return list(dict.fromkeys(f"{test}.py" for test in tests))
 
 
-def outcome(root: Path, module: Path) -> str:
-    """Run the tests of a module's room in a clone."""
+def run_tests(root: Path, module: Path) -> str:
+    """Run the tests of a module's package in a clone; return caught, survived or no time."""
     cache = os.environ.get("GPUSUDOKU_CACHE_DIR", "")
-    if module.parts[0] == "kernels":  # its kernels are of no use to anybody else
+    if module.parts[0] == "kernels":  # changed kernels must not enter the user's store
         cache = str(root / "cache")
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {"GPUSUDOKU_CACHE_DIR": cache} if cache else {}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider"]
-    command += [f"--timeout={SECONDS}", "--timeout-method=thread"]  # what waits for ever has failed
-    running = subprocess.Popen(
+    # A test that waits for ever has caught the change.
+    command += [f"--timeout={SECONDS}", "--timeout-method=thread"]
+    process = subprocess.Popen(
         [*command, *tests_of(root, module)], cwd=root, env=environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)),
     )  # fmt: skip
     try:
-        status = running.wait(timeout=2.5 * SECONDS)
+        status = process.wait(timeout=2.5 * SECONDS)
     except subprocess.TimeoutExpired:
         status = None
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
+        os.killpg(process.pid, signal.SIGKILL)  # also the processes that the tests started
+    process.wait()
     if status == 5:
-        raise RuntimeError(f"{' '.join(running.args)}: no test ran")
+        raise RuntimeError(f"{' '.join(process.args)}: no test ran")
     if status == 0:
         return "survived"
+    # A negative status: the limit of processor time has ended the process.
     return "caught" if status is not None and status > 0 else "no time"
 
 
-def tried(root: Path, module: Path, number: int) -> tuple[str, str]:
+def try_change(root: Path, module: Path, number: int) -> tuple[str, str]:
     """Change one place in a clone, run the tests, restore it; return the outcome and the change."""
     path = root / module
     text = path.read_text()
     tree = ast.parse(text)
-    node = list(places(tree))[number]
+    node = list(changeable_nodes(tree))[number]
     line = node.lineno
-    name = kind(node)
-    before = ast.unparse(node).split("\n")[0]
-    change(node)
-    after = ast.unparse(node).split("\n")[0]
+    kind = change_kind(node)
+    old_code = ast.unparse(node).split("\n")[0]
+    change_node(node)
+    new_code = ast.unparse(node).split("\n")[0]
     path.write_text(ast.unparse(tree))
     try:
-        return outcome(root, module), f"{module}:{line} {name}: {before}  ->  {after}"
+        return run_tests(root, module), f"{module}:{line} {kind}: {old_code}  ->  {new_code}"
     finally:
         path.write_text(text)
 
 
-def clone(root: Path, into: Path, tests: str | None) -> Path:
-    """Clone the last commit, with the tests of another one if asked, so that it runs in place."""
-    subprocess.run(["git", "clone", "-q", "--shared", root, into], check=True)
+def clone(root: Path, target: Path, tests: str | None) -> Path:
+    """Clone the last commit, with the tests of the commit ``tests`` if that is given."""
+    subprocess.run(["git", "clone", "-q", "--shared", root, target], check=True)
     if tests:
-        subprocess.run(["git", "rm", "-rq", "tests"], cwd=into, check=True)
-        subprocess.run(["git", "checkout", "-q", tests, "--", "tests"], cwd=into, check=True)
-    return into
+        subprocess.run(["git", "rm", "-rq", "tests"], cwd=target, check=True)
+        subprocess.run(["git", "checkout", "-q", tests, "--", "tests"], cwd=target, check=True)
+    return target
 
 
-def main() -> None:
-    """Draw the changes, try them two at a time, and print what became of each."""
+def parse_options() -> argparse.Namespace:
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout (this one)")
     parser.add_argument("--tests", metavar="REVISION", help="a commit to take the tests from")
-    parser.add_argument("--room", help="one folder, such as cli or kernels (all)")
+    parser.add_argument("--room", help="one package, such as cli or kernels (all)")
     parser.add_argument("--count", type=int, default=60, help="how many changes (60)")
     parser.add_argument("--in-kernels", type=int, default=15, help="how many in kernels (15)")
     parser.add_argument("--seed", type=int, default=28)
-    given = parser.parse_args()
-    chance = random.Random(given.seed)
+    options = parser.parse_args()
+    if options.room is not None and not (options.root / folder_of(options.room)).is_dir():
+        parser.error(f"--room {options.room}: there is no folder {folder_of(options.room)}")
+    return options
+
+
+def folder_of(package: str) -> str:
+    """Return the folder of a package."""
+    return "kernels" if package == "kernels" else f"gpusudoku/{package}"
+
+
+def check_collection(root: Path) -> None:
+    """Raise an error unless all tests of a clone can be imported: else they catch every change."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-n0", "tests"]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    subprocess.run(command, cwd=root, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def main() -> None:
+    """Draw the changes, try them two at a time, and print the outcome of each."""
+    options = parse_options()
+    rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        roots: queue.SimpleQueue[Path] = queue.SimpleQueue()  # no two changes in one clone at once
+        free_clones: queue.SimpleQueue[Path] = queue.SimpleQueue()
         for name in ("one", "two"):
-            roots.put(clone(given.root, Path(folder) / name, given.tests))
+            free_clones.put(clone(options.root, Path(folder) / name, options.tests))
         root = Path(folder) / "one"
-        # Tests that cannot even be imported would catch every change.
-        collect = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-n0", "tests"]
-        environment = {**os.environ, "PYTHONPATH": str(root)}
-        subprocess.run(collect, cwd=root, env=environment, check=True, stdout=subprocess.DEVNULL)
-        if given.room is None:
-            drawn = sample(root, "gpusudoku", given.count, chance)
-            drawn += sample(root, "kernels", given.in_kernels, chance)
+        check_collection(root)
+        if options.room is None:
+            changes = draw_changes(root, "gpusudoku", options.count, rng)
+            changes += draw_changes(root, "kernels", options.in_kernels, rng)
         else:
-            place = "kernels" if given.room == "kernels" else f"gpusudoku/{given.room}"
-            if not (root / place).is_dir():
-                parser.error(f"--room {given.room}: there is no folder {place}")
-            drawn = sample(root, place, given.count, chance)
+            changes = draw_changes(root, folder_of(options.room), options.count, rng)
         outcomes: Counter[tuple[str, str]] = Counter()
 
-        def run(change: tuple[Path, int]) -> None:
-            began = time.monotonic()
-            own = roots.get()
+        def run(change: Change) -> None:
+            start = time.monotonic()
+            own_clone = free_clones.get()
             try:
-                result, shown = tried(own, *change)
+                outcome, description = try_change(own_clone, *change)
             finally:
-                roots.put(own)
-            outcomes["kernels" if change[0].parts[0] == "kernels" else "rooms", result] += 1
-            print(f"{result:8} {time.monotonic() - began:4.0f} s  {shown}", flush=True)
+                free_clones.put(own_clone)
+            place = "kernels" if package_of(change[0]) == "kernels" else "packages"
+            outcomes[place, outcome] += 1
+            print(f"{outcome:8} {time.monotonic() - start:4.0f} s  {description}", flush=True)
 
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(run, drawn))
-    for place in ("rooms", "kernels"):
-        of_place = {result: n for (where, result), n in outcomes.items() if where == place}
-        if of_place:
-            print(f"{place}: {of_place.get('caught', 0)} of {sum(of_place.values())} caught")
+            list(threads.map(run, changes))
+
+    for place in ("packages", "kernels"):
+        total = sum(n for (its_place, _), n in outcomes.items() if its_place == place)
+        if total:
+            print(f"{place}: {outcomes[place, 'caught']} of {total} caught")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The techniques written with sets, on the candidates of every cell: slow and obviously right."""
+"""A reference implementation of the techniques, with sets of candidates: slow, obviously right."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.logic import Simplified
 
 Candidates = list[set[int]]
+"""The candidates of each cell, as digits from 1."""
 
 
 class Contradiction(Exception):  # noqa: N818 - not an error
-    """No solution is left."""
+    """The board has no solution."""
 
 
 def given_clues(board: Board) -> Candidates:
-    """List the given candidates that the clues leave; a clue's cell has that digit alone."""
+    """Return the given candidates, without those that a clue excludes.
+
+    The cell of a clue has that digit only. Raises Contradiction if a unit has a clue twice.
+    """
     if board.given_candidates is None:
         cells = [set(range(1, board.n + 1)) for _ in range(board.geometry.cells)]
     else:
@@ -36,26 +40,26 @@ def given_clues(board: Board) -> Candidates:
 def reference(
     cells: Candidates, geometry: Geometry, techniques: str, blind: str = ""
 ) -> Candidates:
-    """Apply techniques until nothing changes; raises Contradiction if that shows one.
+    """Apply techniques until nothing changes; raise Contradiction if they find one.
 
-    ``blind`` is a kind of unit (rows, columns, boxes) in which the last technique is not tried.
+    ``blind`` is a kind of unit (rows, columns, boxes) to which the last technique is not applied.
     """
     names = techniques.split(",")
     grid = Grid(geometry, [set(candidates) for candidates in cells])
-    before: Candidates = []
-    while before != grid.cells:
-        before = [set(candidates) for candidates in grid.cells]
+    previous: Candidates = []
+    while previous != grid.cells:
+        previous = [set(candidates) for candidates in grid.cells]
         if "naked-single" in names:
             grid.naked_singles()
         for unit, kind in zip(grid.units, grid.kinds, strict=True):
-            tried = names[:-1] if kind == blind else names
-            if "hidden-single" in tried:
+            unit_names = names[:-1] if kind == blind else names
+            if "hidden-single" in unit_names:
                 grid.hidden_singles(unit)
-            if "locked-candidates" in tried:
+            if "locked-candidates" in unit_names:
                 grid.locked_candidates(unit, kind)
-            if "naked-pair" in tried:
+            if "naked-pair" in unit_names:
                 grid.naked_pairs(unit)
-            if "hidden-pair" in tried:
+            if "hidden-pair" in unit_names:
                 grid.hidden_pairs(unit)
         if not all(grid.cells):
             raise Contradiction
@@ -63,10 +67,11 @@ def reference(
 
 
 class Grid:
-    """The candidates of all cells, and what each technique does to them."""
+    """The candidates of all cells; each technique is a method that removes some of them."""
 
     def __init__(self, geometry: Geometry, cells: Candidates) -> None:
-        self.cells, self.digits = cells, range(1, geometry.n + 1)
+        self.cells = cells
+        self.digits = range(1, geometry.n + 1)
         self.units = [set(unit) for unit in geometry.units.tolist()]
         self.kinds = ["rows"] * geometry.n + ["columns"] * geometry.n + ["boxes"] * geometry.n
         self.peers = [set(peers.tolist()) for peers in geometry.peers]
@@ -89,23 +94,25 @@ class Grid:
                 self.remove(self.cells[cell], peers)
 
     def hidden_singles(self, unit: set[int]) -> None:
-        at_first = {digit: self.places(digit, unit) for digit in self.digits}
-        for digit, places in at_first.items():
+        # Find the places of all digits before a cell loses candidates.
+        digit_places = {digit: self.places(digit, unit) for digit in self.digits}
+        for digit, places in digit_places.items():
             if not places:
                 raise Contradiction
             if len(places) == 1:
                 self.cells[places.pop()] &= {digit}
 
     def locked_candidates(self, unit: set[int], kind: str) -> None:
-        for other, other_kind in zip(self.units, self.kinds, strict=True):
-            if kind == other_kind or "boxes" not in (kind, other_kind):
+        for crossing_unit, crossing_kind in zip(self.units, self.kinds, strict=True):
+            # Two cells are in both units only if one is a box, and the other a row or a column.
+            if kind == crossing_kind or "boxes" not in (kind, crossing_kind):
                 continue
             for digit in self.digits:
                 places = self.places(digit, unit)
                 if not places:
                     raise Contradiction
-                if places <= other:
-                    self.remove({digit}, other - unit)
+                if places <= crossing_unit:
+                    self.remove({digit}, crossing_unit - unit)
 
     def naked_pairs(self, unit: set[int]) -> None:
         for p, q in combinations(unit, 2):
@@ -122,17 +129,17 @@ class Grid:
 
 
 def digits_of(mask: int, n: int) -> set[int]:
-    """Read a bitmask of candidates."""
+    """Return the digits of a candidates mask: bit d - 1 is digit d."""
     return {digit for digit in range(1, n + 1) if mask >> digit - 1 & 1}
 
 
 def candidates(simplified: Simplified) -> Candidates:
-    """Read the candidates that ``simplify`` or ``explain`` leaves."""
+    """Return the candidates that remain after ``simplify`` or ``explain``."""
     return [digits_of(mask, simplified.board.n) for mask in simplified.candidates.tolist()]
 
 
 def outcome(board: Board, techniques: str, blind: str = "") -> Candidates | None:
-    """Give what the techniques leave; None after a contradiction."""
+    """Return the candidates that remain after the techniques; None after a contradiction."""
     try:
         return reference(given_clues(board), board.geometry, techniques, blind)
     except Contradiction:

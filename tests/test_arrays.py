@@ -1,4 +1,4 @@
-"""Arrays of other libraries: boards are read from them, and results come as arrays of theirs.
+"""Arrays of other libraries: as boards, and as results.
 
 PyTorch and JAX are used where they are installed. Stand-ins take their place elsewhere, and that of
 CuPy, whose arrays are on a GPU.
@@ -34,7 +34,7 @@ LARGE = np.array([[1, *[0] * 80]], np.uint8)
 
 
 class Exported:
-    """An array that other libraries can read by DLPack, and in no other way."""
+    """An array that other libraries can read only by DLPack."""
 
     def __init__(self, values: Any, device: int = 1, error: Exception | None = None) -> None:
         self.values = np.asarray(values)
@@ -54,14 +54,14 @@ class Exported:
 
 
 class OldExported(Exported):
-    """One that knows nothing of the protocol's versions: what it exports cannot be written."""
+    """An array with the first version of DLPack: its exports are read-only."""
 
     def __dlpack__(self) -> Any:
         return self.values.__dlpack__()
 
 
 class OfInterface:
-    """An array on a GPU that has the CUDA array interface alone."""
+    """An array on a GPU that has only the CUDA array interface."""
 
     def __init__(self, values: Any) -> None:
         self.values = np.asarray(values)
@@ -70,7 +70,7 @@ class OfInterface:
 
 
 class OnGpu(Exported):
-    """CuPy's array in the stand-in for it below."""
+    """The array of the stand-in for CuPy below."""
 
     def __init__(self, values: Any, number: int = 0) -> None:
         super().__init__(values, 2)
@@ -96,13 +96,22 @@ class OnGpu(Exported):
 
 @pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Stand in for CuPy, with the numbers of the devices that were made current."""
+    """Replace CuPy; ``used`` lists the numbers of the devices that were made current."""
     module: Any = ModuleType("cupy")
     module.used = []
-    device = lambda number: module.used.append(number) or nullcontext()  # noqa: E731
-    module.ndarray, module.cuda = OnGpu, SimpleNamespace(Device=device)
-    module.asarray = lambda given: OnGpu(given.values if hasattr(given, "values") else given.copy())
-    module.from_dlpack, module.asnumpy = module.asarray, lambda given: given.values.copy()
+
+    def use_device(number: int) -> Any:
+        module.used.append(number)
+        return nullcontext()
+
+    def asarray(array: Any) -> OnGpu:
+        return OnGpu(array.values if hasattr(array, "values") else array.copy())
+
+    module.ndarray = OnGpu
+    module.cuda = SimpleNamespace(Device=use_device)
+    module.asarray = asarray
+    module.from_dlpack = asarray
+    module.asnumpy = lambda array: array.values.copy()
     monkeypatch.setitem(sys.modules, "cupy", module)
     return module
 
@@ -113,23 +122,23 @@ def numbers_of(array: Any) -> Any:
 
 
 def assert_boards_are_read(make: Any) -> None:
-    """Read one board and many, in all the places where boards are expected."""
-    [solution, other] = solutions(BOARD)[:2]
+    """Assert that all functions read one board and many from such arrays."""
+    [solution, second_solution] = solutions(BOARD)[:2]
     for cells in (BOARD.cells, BOARD.grid):
         assert count(make(cells)) == 6
         assert gpusudoku.Board(make(cells)) == BOARD
         assert solve(make(cells)).puzzle == BOARD
     assert gpusudoku.parse(LINE_4X4) == gpusudoku.Board([make(row) for row in np.array(
         [int(cell) if cell.isdigit() else 0 for cell in LINE_4X4]).reshape(4, 4)])  # fmt: skip
-    found = solutions(make(BOARD.cells))
-    assert found.rank(make(other.cells)) == 1
-    assert make(solution.grid) in found
-    assert make(BOARD.grid) not in found
+    all_solutions = solutions(make(BOARD.cells))
+    assert all_solutions.rank(make(second_solution.cells)) == 1
+    assert make(solution.grid) in all_solutions
+    assert make(BOARD.grid) not in all_solutions
     for rows in (ROWS, ROWS.reshape(-1, 4, 4)):
-        assert [int(each) for each in count_many(make(rows))] == COUNTS
-        assert [int(each) for each in count_many([make(row) for row in rows])] == COUNTS
-        assert [each.unique for each in solve_many(make(rows))] == [False] * 3
-    assert [each.error is None for each in count_many(make(ROWS + 2), on_error="record")] == [
+        assert [int(result) for result in count_many(make(rows))] == COUNTS
+        assert [int(result) for result in count_many([make(row) for row in rows])] == COUNTS
+        assert [result.unique for result in solve_many(make(rows))] == [False] * 3
+    assert [result.error is None for result in count_many(make(ROWS + 2), on_error="record")] == [
         False, True, False
     ]  # fmt: skip
 
@@ -163,14 +172,14 @@ def test_boards_on_a_gpu_that_copy_themselves(monkeypatch: pytest.MonkeyPatch) -
 
     assert_boards_are_read(OfTorch)
     assert_boards_are_read(OfJax)
-    for given in (OnGpu(BOARD.cells), Exported(BOARD.cells, 2), OfInterface(BOARD.cells)):
+    for array in (OnGpu(BOARD.cells), Exported(BOARD.cells, 2), OfInterface(BOARD.cells)):
         with pytest.raises(InputError, match=r"GPU memory: copy it .*, or install CuPy"):
-            count(given)  # type: ignore[arg-type]
+            count(array)  # type: ignore[arg-type]
 
 
 def test_arrays_that_cannot_be_read() -> None:
     lines = "Can't export tensors that require gradient, use tensor.detach()\nand more"
-    for given, message in (
+    for array, message in (
         (Exported(ROWS, 8), r"^an array on a device of kind 8 in DLPack, which is neither main"),
         (Exported(ROWS, 10), r"^an array on a device of kind 10 in DLPack"),
         (
@@ -180,12 +189,12 @@ def test_arrays_that_cannot_be_read() -> None:
         (Exported(ROWS, error=ZeroDivisionError("odd")), r"^cannot read the array .*: odd$"),
         (Exported(np.array(["1....2....3....."])), r"^cannot read the array .*: DLPack only supp"),
     ):
-        for read in (count, count_many, solve, solve_many, solutions, gpusudoku.Board):
+        for function in (count, count_many, solve, solve_many, solutions, gpusudoku.Board):
             with pytest.raises(InputError, match=message) as caught:
-                read(given)
+                function(array)
             assert caught.value.__cause__ is None
         with pytest.raises(InputError, match=r"^board 1: "):
-            list(count_many([BOARD, given]))
+            list(count_many([BOARD, array]))
     for values, message in (
         (ROWS[0].astype(complex), "r1c1 holds .*: cells must be integers"),
         (ROWS[0] > 0, "r1c1 holds True: cells must be integers"),
@@ -202,39 +211,43 @@ def test_arrays_that_cannot_be_read() -> None:
 
 
 def test_results_are_numpys_unless_an_array_of_a_library_was_given() -> None:
-    found = solutions(Exported(BOARD.cells))  # type: ignore[arg-type]
-    assert type(found.sample(2)) is type(found.shares()) is np.ndarray
-    assert found.shares().dtype == object
+    all_solutions = solutions(Exported(BOARD.cells))  # type: ignore[arg-type]
+    assert type(all_solutions.sample(2)) is type(all_solutions.shares()) is np.ndarray
+    assert all_solutions.shares().dtype == object
     assert type(count_many(Exported(ROWS)).numbers()) is np.ndarray  # type: ignore[arg-type]
 
 
 def assert_results_are_of_the_library(make: Any, kind: Any) -> None:
-    """Compare all results that are arrays with those of the same boards in NumPy's."""
-    found = solutions(make(BOARD.cells))
-    plain = solutions(BOARD)
-    for mine, expected in (
-        (found.sample(9, 5), plain.sample(9, 5)),
-        (found.shares(), plain.shares()),
-        *zip(found.sample_blocks(9, 5), plain.sample_blocks(9, 5), strict=True),
-        *zip(found.blocks(1, 5), plain.blocks(1, 5), strict=True),
-        *zip(found[4:0:-2].blocks(), plain[4:0:-2].blocks(), strict=True),
-        *zip(found[::2].blocks(), plain[::2].blocks(), strict=True),
+    """Assert that results are arrays of the library, with the values of NumPy's results."""
+    library_solutions = solutions(make(BOARD.cells))
+    numpy_solutions = solutions(BOARD)
+    for actual, expected in (
+        (library_solutions.sample(9, 5), numpy_solutions.sample(9, 5)),
+        (library_solutions.shares(), numpy_solutions.shares()),
+        *zip(
+            library_solutions.sample_blocks(9, 5), numpy_solutions.sample_blocks(9, 5), strict=True
+        ),
+        *zip(library_solutions.blocks(1, 5), numpy_solutions.blocks(1, 5), strict=True),
+        *zip(library_solutions[4:0:-2].blocks(), numpy_solutions[4:0:-2].blocks(), strict=True),
+        *zip(library_solutions[::2].blocks(), numpy_solutions[::2].blocks(), strict=True),
         (count_many(make(ROWS)).numbers(), np.array(COUNTS)),
     ):
-        assert isinstance(mine, kind), type(mine)
-        assert numbers_of(mine) == expected.tolist()
-    assert [*found] == [*plain]
-    assert b"".join(found.lines()) == b"".join(plain.lines())
-    assert np.asarray(found[:2]).tolist() == [each.cells.tolist() for each in plain[:2]]
-    assert type(pickle.loads(pickle.dumps(found)).sample(2)) is np.ndarray
+        assert isinstance(actual, kind), type(actual)
+        assert numbers_of(actual) == expected.tolist()
+    assert [*library_solutions] == [*numpy_solutions]
+    assert b"".join(library_solutions.lines()) == b"".join(numpy_solutions.lines())
+    assert np.asarray(library_solutions[:2]).tolist() == [
+        result.cells.tolist() for result in numpy_solutions[:2]
+    ]
+    assert type(pickle.loads(pickle.dumps(library_solutions)).sample(2)) is np.ndarray
     [block] = solve_many(make(ROWS)).blocks()
     assert isinstance(block, gpusudoku.ResultBlock)
     [expected] = solve_many(ROWS).blocks()
     for name in ("numbers", "solutions"):
         assert isinstance(getattr(block, name), kind)
         assert numbers_of(getattr(block, name)) == getattr(expected, name).tolist()
-    assert [each.board for each in block] == [each.board for each in expected]
-    assert [each.count for each in block.counts()] == [2, 2, 2]
+    assert [result.board for result in block] == [result.board for result in expected]
+    assert [result.count for result in block.counts()] == [2, 2, 2]
     bad = count_many(make(ROWS + 2), on_error="record")
     assert bad.numbers().tolist()[::2] == [None, None]
     large = count_many(make(LARGE)).numbers()
@@ -252,13 +265,14 @@ def test_results_on_a_gpu(cupy: Any) -> None:
 
 
 def assert_outputs_are_filled(make: Any) -> None:
-    found = solutions(BOARD)
+    all_solutions = solutions(BOARD)
     for out, fill, expected in (
-        (make(np.zeros((9, 16), np.uint8)), lambda out: found.sample(9, 5, out=out),
-         found.sample(9, 5)),
-        (make(np.zeros((0, 16), np.uint8)), lambda out: found.sample(0, out=out),
-         found.sample(0)),
-        (make(np.zeros((16, 4), np.int64)), lambda out: found.shares(out=out), found.shares()),
+        (make(np.zeros((9, 16), np.uint8)), lambda out: all_solutions.sample(9, 5, out=out),
+         all_solutions.sample(9, 5)),
+        (make(np.zeros((0, 16), np.uint8)), lambda out: all_solutions.sample(0, out=out),
+         all_solutions.sample(0)),
+        (make(np.zeros((16, 4), np.int64)), lambda out: all_solutions.shares(out=out),
+         all_solutions.shares()),
         (make(np.zeros(3, np.int64)), lambda out: count_many(ROWS).numbers(out=out),
          np.array(COUNTS)),
     ):  # fmt: skip
@@ -272,7 +286,7 @@ def assert_outputs_are_filled(make: Any) -> None:
         (make(np.zeros((9, 16), np.int32)), r"and the type int32: expected \(9, 16\) and uint8$"),
     ):
         with pytest.raises(InputError, match=message):
-            found.sample(9, out=wrong)
+            all_solutions.sample(9, out=wrong)
     with pytest.raises(InputError, match=r"and the type int64: expected \(81, 9\) and object$"):
         solutions(LARGE[0]).shares(out=make(np.zeros((81, 9), np.int64)))
     results = count_many(ROWS)
@@ -300,7 +314,7 @@ def test_outputs() -> None:
 def test_slices_are_exported() -> None:
     array = np.from_dlpack(solutions(BOARD)[1:3])
     assert array.tolist() == np.asarray(solutions(BOARD)[1:3]).tolist()
-    assert [int(each) for each in count_many(solutions(BOARD)[:2])] == [1, 1]
+    assert [int(result) for result in count_many(solutions(BOARD)[:2])] == [1, 1]
 
 
 def test_pytorch() -> None:
@@ -334,9 +348,9 @@ def test_jax() -> None:
     assert_boards_are_read(make)
     assert_results_are_of_the_library(make, jax.Array)
     # 32 bits do not hold this count, and JAX would give the lowest of its bits.
-    many = count_many(make(np.array([[*range(1, 10), *[0] * 72]]))).numbers()
-    assert many.dtype == (np.int64 if type(many) is np.ndarray else jax.numpy.int64)
-    assert int(many[0]) == 18383222420692992
+    large_count = count_many(make(np.array([[*range(1, 10), *[0] * 72]]))).numbers()
+    assert large_count.dtype == (np.int64 if type(large_count) is np.ndarray else jax.numpy.int64)
+    assert int(large_count[0]) == 18383222420692992
     with pytest.raises(InputError, match="out is an array that cannot be written"):
         solutions(BOARD).sample(1, out=make(np.zeros((1, 16), np.uint8)))
     with pytest.raises(InputError, match=r"^cannot read the array "):

@@ -1,4 +1,4 @@
-"""Every call can be cancelled, at any moment: no thread works then, and nothing is half made."""
+"""Every call can be cancelled at any moment: no thread continues, and no state is damaged."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ MAX_TIMES = 20
 """Of moments that are tried; their distances grow."""
 
 CALLS: dict[str, Callable[..., Any]] = {
-    "search": lambda **given: gpusudoku.count(BOARD, method="search", **given).count,
-    "contraction": lambda **given: gpusudoku.count(BOARD, method="contraction", **given).count,
-    "count": lambda **given: gpusudoku.count(NINE, method="contraction", **given).count,
-    "solve": lambda **given: gpusudoku.solve(BOARD, **given).unique,
-    "count_many": lambda **given: gpusudoku.count_many(EASY, **given).numbers().tolist(),
-    "each": lambda **given: [each.count for each in gpusudoku.count_many(EASY, **given)],
-    "contractions": lambda **given: (
-        gpusudoku.count_many([NINE] * 20, method="contraction", **given).numbers().tolist()
+    "search": lambda **options: gpusudoku.count(BOARD, method="search", **options).count,
+    "contraction": lambda **options: gpusudoku.count(BOARD, method="contraction", **options).count,
+    "count": lambda **options: gpusudoku.count(NINE, method="contraction", **options).count,
+    "solve": lambda **options: gpusudoku.solve(BOARD, **options).unique,
+    "count_many": lambda **options: gpusudoku.count_many(EASY, **options).numbers().tolist(),
+    "each": lambda **options: [result.count for result in gpusudoku.count_many(EASY, **options)],
+    "contractions": lambda **options: (
+        gpusudoku.count_many([NINE] * 20, method="contraction", **options).numbers().tolist()
     ),
-    "solve_many": lambda **given: gpusudoku.solve_many(EASY, **given).numbers().tolist(),
+    "solve_many": lambda **options: gpusudoku.solve_many(EASY, **options).numbers().tolist(),
 }
-ASKED: dict[str, Callable[[Solutions], Any]] = {
-    "count": lambda found: found.count,
+QUERIES: dict[str, Callable[[Solutions], Any]] = {
+    "count": lambda all_solutions: all_solutions.count,
     "any": bool,
-    "index": lambda found: found[NUMBER // 2].cells.tolist(),
-    "from the end": lambda found: found[-1].cells.tolist(),
-    "rank": lambda found: found.rank(np.array(SOLUTIONS[NUMBER // 3])),
-    "boards": lambda found: [each.cells.tolist() for each in found[5:70]],
-    "shares": lambda found: found.shares().tolist(),
-    "sample": lambda found: found.sample(40, seed=1).tolist(),
-    "blocks": lambda found: np.concatenate([*found.blocks()]).tolist(),
+    "index": lambda all_solutions: all_solutions[NUMBER // 2].cells.tolist(),
+    "from the end": lambda all_solutions: all_solutions[-1].cells.tolist(),
+    "rank": lambda all_solutions: all_solutions.rank(np.array(SOLUTIONS[NUMBER // 3])),
+    "boards": lambda all_solutions: [solution.cells.tolist() for solution in all_solutions[5:70]],
+    "shares": lambda all_solutions: all_solutions.shares().tolist(),
+    "sample": lambda all_solutions: all_solutions.sample(40, seed=1).tolist(),
+    "blocks": lambda all_solutions: np.concatenate([*all_solutions.blocks()]).tolist(),
 }
 
 
 class Countdown(CancelToken):
-    """Is cancelled when somebody asks for the so-many-th time whether it is."""
+    """A token that is cancelled after a number of reads of ``cancelled``."""
 
     def __init__(self, asks: int) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Countdown(CancelToken):
 
     @property
     def cancelled(self) -> bool:
-        """Whether that was asked often enough."""
+        """Return whether it was read often enough."""
         self._left -= 1
         if self._left < 0 and not self._cancelled:
             self.cancel()
@@ -71,7 +71,7 @@ class Countdown(CancelToken):
 
 
 def moments() -> Iterator[Countdown]:
-    """Tokens that are cancelled at once, a little later, and so on, until one is not any more."""
+    """Yield tokens that are cancelled later and later, until a call ends before."""
     asks = 0
     for _ in range(MAX_TIMES):
         token = Countdown(asks)
@@ -83,26 +83,26 @@ def moments() -> Iterator[Countdown]:
 
 @pytest.fixture(autouse=True)
 def quick(uncompiled: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searches that need no compiling, and lists so short that all ways are taken."""
+    """Use uncompiled searches, and limits so small that all code paths run."""
     short_lists(monkeypatch)
 
 
 def cancelled_at_every_moment(call: Callable[[CancelToken], Any], expected: Any) -> None:
-    """At each it ends with an error, or as ever; and no thread works on."""
-    before = threading.active_count()
+    """Assert that a call is cancelled or right at every moment, and leaves no thread."""
+    threads_before = threading.active_count()
     cancelled = 0
     for token in moments():
         try:
             assert call(token) == expected
         except Cancelled:
             cancelled += 1
-        until(lambda: threading.active_count() <= before)
+        until(lambda: threading.active_count() <= threads_before)
     assert cancelled > 0
 
 
 @pytest.mark.parametrize(("name", "jobs"), [*zip(CALLS, cycle([1, 3]), strict=False)])
-def test_calls(name: str, jobs: int) -> None:
-    """With one engine, which remains as good as before."""
+def test_calls_can_be_cancelled_at_any_moment(name: str, jobs: int) -> None:
+    """The engine can be used again afterwards."""
     engine = CpuEngine(jobs)
     expected = CALLS[name](engine=engine)
     cancelled_at_every_moment(lambda token: CALLS[name](engine=engine, cancel=token), expected)
@@ -110,23 +110,23 @@ def test_calls(name: str, jobs: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "board"), [*((name, BOARD) for name in ASKED), ("shares", NINE), ("sample", NINE)]
+    ("name", "board"), [*((name, BOARD) for name in QUERIES), ("shares", NINE), ("sample", NINE)]
 )
-def test_what_is_asked_of_solutions(name: str, board: Board) -> None:
-    """One object is asked again and again, and another without ever being disturbed."""
-    found = solutions(board, device="cpu", jobs=2)
-    expected = ASKED[name](solutions(board, device="cpu", jobs=2))
+def test_queries_of_solutions_can_be_cancelled_at_any_moment(name: str, board: Board) -> None:
+    """One object answers after cancellations as an undisturbed one does."""
+    all_solutions = solutions(board, device="cpu", jobs=2)
+    expected = QUERIES[name](solutions(board, device="cpu", jobs=2))
 
     def call(token: CancelToken) -> Any:
-        found.cancel = token
-        return ASKED[name](found)
+        all_solutions.cancel = token
+        return QUERIES[name](all_solutions)
 
     cancelled_at_every_moment(call, expected)
-    found.cancel = None
-    assert ASKED[name](found) == expected
+    all_solutions.cancel = None
+    assert QUERIES[name](all_solutions) == expected
 
 
-def test_a_check_that_is_cancelled_is_no_check_that_takes_too_long() -> None:
+def test_a_cancelled_cross_check_is_not_reported_as_too_slow() -> None:
     result = gpusudoku.count(BOARD, method="search", device="cpu", jobs=1)
     expected = gpusudoku.cross_check(result, device="cpu", jobs=1)
     assert expected is not None
@@ -137,37 +137,37 @@ def test_a_check_that_is_cancelled_is_no_check_that_takes_too_long() -> None:
             continue
 
 
-def test_a_cancelled_token_lets_nothing_begin() -> None:
+def test_a_cancelled_token_prevents_every_call() -> None:
     token = CancelToken()
     token.cancel()
-    found = solutions(BOARD, device="cpu", cancel=token)
+    all_solutions = solutions(BOARD, device="cpu", cancel=token)
     for call in CALLS.values():
         with pytest.raises(Cancelled):
             call(device="cpu", cancel=token)
-    for ask in ASKED.values():
+    for ask in QUERIES.values():
         with pytest.raises(Cancelled):
-            ask(found)
+            ask(all_solutions)
     with pytest.raises(Interrupted):
-        found[2:5].rank(SOLUTIONS[3])
+        all_solutions[2:5].rank(SOLUTIONS[3])
 
 
 @pytest.mark.parametrize("call", [gpusudoku.count_many, gpusudoku.solve_many])
-def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> None:
-    """The error has the results in its traceback, and they would have their threads."""
-    before = threading.active_count()
+def test_a_stored_error_keeps_no_threads_alive(call: Callable[..., Any]) -> None:
+    """Its traceback refers to the results, which could keep their threads."""
+    threads_before = threading.active_count()
     token = CancelToken()
-    found = call([BOARD] * 200, cancel=token, jobs=2, device="cpu")
-    first = next(found)
+    results = call([BOARD] * 200, cancel=token, jobs=2, device="cpu")
+    first_result = next(results)
     token.cancel()
-    assert first.solvable
-    with pytest.raises(Cancelled) as kept:
-        next(found)
-    until(lambda: threading.active_count() <= before)
-    assert kept.value.__traceback__ is not None
+    assert first_result.solvable
+    with pytest.raises(Cancelled) as caught:
+        next(results)
+    until(lambda: threading.active_count() <= threads_before)
+    assert caught.value.__traceback__ is not None
 
 
-def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
-    before = threading.active_count()
+def test_an_unread_stream_ends_with_its_token() -> None:
+    threads_before = threading.active_count()
     token = CancelToken()
     empty = gpusudoku.parse("." * 36)
     with token:
@@ -175,6 +175,6 @@ def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
     with closing(stream):
         next(stream)
         token.cancel()
-        until(lambda: threading.active_count() <= before)
+        until(lambda: threading.active_count() <= threads_before)
         with pytest.raises(Cancelled):
             list(stream)

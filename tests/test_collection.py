@@ -1,4 +1,4 @@
-"""The boards of the project's own: files and manifest agree, and every method has their counts."""
+"""The project's collection of boards: files, manifest and the counts of all methods agree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TOO_LONG = {"25x25-newspaper"}
 
 
 def is_quick(entry: CollectionBoard) -> bool:
-    """Tell whether the oracle counts a board in less than 0.3 s or so."""
+    """Return whether ``naive.count`` takes less than about 0.3 s."""
     board = collection.load(entry.name)
     few_cells = board.geometry.cells <= 36 and entry.count <= 2_000
     few_empty = board.empty_cells <= 53 and entry.count <= 50
@@ -59,8 +59,8 @@ def test_files_agree_with_the_manifest_and_are_plain_grids() -> None:
 
 
 def test_the_manifest() -> None:
-    there = {path.name for path in collection.folder().iterdir() if path.name != "__pycache__"}
-    assert there == {"README.md", "manifest.json", *(entry.file for entry in ENTRIES)}
+    file_names = {path.name for path in collection.folder().iterdir() if path.name != "__pycache__"}
+    assert file_names == {"README.md", "manifest.json", *(entry.file for entry in ENTRIES)}
     manifest = json.loads((collection.folder() / "manifest.json").read_text(encoding="utf-8"))
     names = [item["name"] for item in manifest]
     assert len(set(names)) == len(names)
@@ -77,22 +77,22 @@ def test_the_manifest() -> None:
         assert re.fullmatch(r"\S.{0,148}\S", entry.note), entry.name
 
 
-def test_series_stand_together_and_rise_from_a_single_solution() -> None:
+def test_series_are_consecutive_and_begin_with_one_solution() -> None:
     for series, letters in SERIES.items():
         steps = [collection.entry(series + step) for step in letters]
-        first = ENTRIES.index(steps[0])
-        assert ENTRIES[first : first + len(steps)] == steps
+        start = ENTRIES.index(steps[0])
+        assert ENTRIES[start : start + len(steps)] == steps
         assert steps[0].count == 1
-        for step, following in pairwise(steps):
-            assert step.count < following.count
-            before, after = (collection.load(each.name).cells for each in (step, following))
-            assert (after[after > 0] == before[after > 0]).all()
+        for step, next_step in pairwise(steps):
+            assert step.count < next_step.count
+            cells, next_cells = (collection.load(entry.name).cells for entry in (step, next_step))
+            assert (next_cells[next_cells > 0] == cells[next_cells > 0]).all()
     for step in SERIES["b"]:  # symmetric about the centre
         clues = collection.load(f"b{step}").cells > 0
         assert (clues == clues[::-1]).all()
 
 
-def test_the_oracle_agrees() -> None:
+def test_naive_counts_agree() -> None:
     quick = [entry for entry in ENTRIES if is_quick(entry)]
     for entry in quick:
         assert naive.count(collection.load(entry.name)) == entry.count, entry.name
@@ -110,7 +110,7 @@ BOXES = [
 
 @pytest.fixture
 def kernels(box: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let them be compiled, or not, as suits the boards."""
+    """Compile kernels only where the boards need it."""
     if box not in COMPILED:
         run_uncompiled(monkeypatch)
 
@@ -124,29 +124,29 @@ def test_counts_of_searches_and_contractions(box: str) -> None:
         strategy, jobs = next(ways) if box == "3x3" else ("min", None)
         how: Any = {"device": "cpu", "method": "search", "strategy": strategy, "jobs": jobs}
         if not entry.searchable:
-            found = gpusudoku.count(board, limit=1000, **how)
-            assert (found.count, found.exact) == (1000, False), entry.name
+            result = gpusudoku.count(board, limit=1000, **how)
+            assert (result.count, result.exact) == (1000, False), entry.name
         elif is_searched_soon(entry):
-            found = gpusudoku.count(board, **how)
-            assert (found.count, found.exact) == (entry.count, True), entry.name
+            result = gpusudoku.count(board, **how)
+            assert (result.count, result.exact) == (entry.count, True), entry.name
         if entry.name not in {*LONG, *TOO_LONG, "box2x5-empty"}:
-            found = gpusudoku.count(board, device="cpu", method="contraction")
-            assert (found.count, found.method) == (entry.count, "contraction"), entry.name
+            result = gpusudoku.count(board, device="cpu", method="contraction")
+            assert (result.count, result.method) == (entry.count, "contraction"), entry.name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "how"),
     [
-        *((each.name, {"method": "search", "strategy": strategy})
-          for each in ENTRIES if each.searchable and not is_searched_soon(each)
+        *((entry.name, {"method": "search", "strategy": strategy})
+          for entry in ENTRIES if entry.searchable and not is_searched_soon(entry)
           for strategy in ("min", "first")),
         *((name, {"method": "contraction"}) for name in sorted(LONG)),
     ],
 )  # fmt: skip
 def test_long_counts(name: str, how: Any) -> None:
-    found = gpusudoku.count(collection.load(name), device="cpu", **how)
-    assert found.count == collection.entry(name).count
+    result = gpusudoku.count(collection.load(name), device="cpu", **how)
+    assert result.count == collection.entry(name).count
 
 
 def test_a_board_that_is_too_expensive_to_contract() -> None:

@@ -66,9 +66,9 @@ def test_many_are_solved_in_their_order(check_unique: bool, jobs: int) -> None:
     boards = [puzzle("2x3", 8 + seed % 12, seed) for seed in range(40)]
     boards[7:9] = [FULL, spoilt(FULL, 1), puzzle("2x2", 5, 1)]
     options = {"check_unique": check_unique, "device": "cpu", "jobs": jobs}
-    found = list(solve_many(iter(boards), **options))
-    assert [solution.puzzle for solution in found] == boards
-    for solution in found:
+    solved_boards = list(solve_many(iter(boards), **options))
+    assert [solution.puzzle for solution in solved_boards] == boards
+    for solution in solved_boards:
         expected = list(naive.solutions(solution.puzzle))
         assert solution.unique is (len(expected) == 1 if check_unique or not expected else None)
         assert (solution.board is None) == (not expected)
@@ -99,17 +99,17 @@ def test_one_is_solved() -> None:
 
 
 def with_candidates(*masks: int) -> Board:
-    """Make an empty 4x4 board whose first cells have these candidates only."""
+    """Return an empty 4x4 board whose first cells have these candidates masks."""
     return Board([0] * 16, candidates=[*masks, *[15] * (16 - len(masks))])
 
 
 def test_batches_keep_candidates() -> None:
-    """Also where only some of the boards carry candidates, and where a batch is cut."""
+    """Only some boards have candidates, and a batch may be cut."""
     plain = [puzzle("2x2", CLUES["2x2"], seed) for seed in range(4)]
     boards = [*plain[:2], with_candidates(1), *plain[2:], with_candidates(1, 2, 4, 0b11)]
     counts = [result.count for result in count_many(boards, device="cpu")]
-    alone = [naive.count(board) for board in plain]
-    assert counts == [*alone[:2], 72, *alone[2:], 0]
+    plain_counts = [naive.count(board) for board in plain]
+    assert counts == [*plain_counts[:2], 72, *plain_counts[2:], 0]
     batch = Batch.joined([Batch.of(boards[:3]), Batch.of(boards[3:])])
     assert list(batch) == boards
     assert list(batch.part(1, 4)) == boards[1:4]
@@ -138,15 +138,17 @@ def test_simplifying_starts_from_candidates() -> None:
 
 
 def test_one_board_with_candidates_does_not_slow_down_its_neighbours() -> None:
-    """Only it is searched: the empty board would take for ever."""
+    """Only that board is searched: the empty one would take for ever."""
     cells = puzzle("3x3", 33, 1).cells
-    other = Board(cells, candidates=[511 if not cell else 1 << int(cell) - 1 for cell in cells])
-    found = list(count_many([EMPTY, other], device="cpu"))
-    assert [result.method for result in found] == ["contraction", "search"]
-    assert found[0].count == 6670903752021072936960
+    board_with_candidates = Board(
+        cells, candidates=[511 if not cell else 1 << int(cell) - 1 for cell in cells]
+    )
+    results = list(count_many([EMPTY, board_with_candidates], device="cpu"))
+    assert [result.method for result in results] == ["contraction", "search"]
+    assert results[0].count == 6670903752021072936960
 
 
-def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "POLL_SECONDS", 0.01)  # however quick the machine
     monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
     reports: list[Progress] = []

@@ -1,4 +1,4 @@
-"""Counting twice: by which other way, and what is said if the counts differ."""
+"""Cross-checks: the choice of the second way to count, and the report of a mismatch."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def without_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_by_the_other_method() -> None:
     for board in (BOARD, puzzle("3x3", 22, 1)):
-        for method, other in (("search", "contraction"), ("contraction", "search")):
+        for method, other_method in (("search", "contraction"), ("contraction", "search")):
             result = count(board, device="cpu", method=method)
-            assert cross_check(result, device="cpu") == f"method {other}"
+            assert cross_check(result, device="cpu") == f"method {other_method}"
 
 
 @pytest.mark.usefixtures("without_cuda")
@@ -44,11 +44,11 @@ def test_none_is_affordable() -> None:
 
 
 @pytest.mark.usefixtures("without_cuda", "without_contraction")
-@pytest.mark.parametrize(("strategy", "other"), [("min", "first"), ("first", "min")])
-def test_by_the_other_strategy(strategy: str, other: str) -> None:
+@pytest.mark.parametrize(("strategy", "other_strategy"), [("min", "first"), ("first", "min")])
+def test_by_the_other_strategy(strategy: str, other_strategy: str) -> None:
     options = {"device": "cpu", "jobs": 1, "strategy": strategy}
     result = count(BOARD, **options)
-    assert cross_check(result, **options) == f"strategy {other}"
+    assert cross_check(result, **options) == f"strategy {other_strategy}"
 
 
 @pytest.mark.skipif(not availability.simulated(), reason="test_gpu.py does it on hardware")
@@ -81,14 +81,14 @@ class TestTheOtherDevice:
         assert cross_check(result) == "device cuda"
 
     @pytest.mark.usefixtures("without_contraction")
-    def test_what_takes_too_long_is_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_check_that_takes_too_long_is_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(checking, "CHECK_SECONDS", 0.05)
         monkeypatch.setattr(checking, "CHECK_RATIO", 0.0)
         board = collection.load("2f")
         result = count(board, device="cpu", method="search", limit=10**7)
         assert cross_check(result, device="cpu", limit=10**7) is None
 
-    def test_a_device_that_fails_is_passed_by(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_device_that_fails_is_skipped(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(*_: Any) -> None:
             raise DeviceError("out of memory")
 
@@ -113,7 +113,7 @@ def test_a_mismatch(limit: int | None) -> None:
 
 
 def test_a_limit_is_a_lower_bound() -> None:
-    """A count that stopped at a limit is counted again up to there, if no limit is given."""
+    """A count that stopped at a limit is counted again up to that limit."""
     board = puzzle("2x2", 4, 1)
     total = naive.count(board)
     assert total > 2

@@ -1,4 +1,4 @@
-"""What the pages say is so: sessions, examples, links and lists of names."""
+"""The documentation is right: sessions, examples, links and lists of names."""
 
 from __future__ import annotations
 
@@ -39,18 +39,20 @@ def name_of(page: Path) -> str:
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
-    """Every command of every session of a page, and what it prints there."""
-    return [each for session in SESSION.findall(read(page)) for each in COMMAND.findall(session)]
+    """Return the commands of all sessions of a page, with their output."""
+    return [
+        command for session in SESSION.findall(read(page)) for command in COMMAND.findall(session)
+    ]
 
 
 def examples() -> list[tuple[str, str]]:
-    """Every text on the page of forms, and the paragraph below it."""
+    """Return the texts on the page of forms, each with the paragraph below it."""
     return EXAMPLE.findall(read(ROOT / "docs/formats.md"))
 
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """What links to the headings of a page are called."""
+    """Return the names of links to the headings of a page."""
     names = HEADING.findall(FENCE.sub("", read(page)))
     plain = (re.sub(r"[^\w -]", "", name.lower()) for name in names)
     return {name.replace(" ", "-") for name in plain}
@@ -65,30 +67,30 @@ class TestCommands:
             assert ABOUT_THE_MACHINE.sub("", err) + out == printed, command
 
     def test_readme_has_one(self):
-        shown = {command.split()[0] for command, _ in commands(ROOT / "README.md")}
-        assert shown == {"count", "enumerate"}
+        command_names = {command.split()[0] for command, _ in commands(ROOT / "README.md")}
+        assert command_names == {"count", "enumerate"}
 
 
 class TestForms:
-    def test_examples_are_read_as_said(self, run, tmp_path, monkeypatch):
+    def test_examples_are_read_as_the_page_states(self, run, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        for text, below in examples():
+        for text, description in examples():
             Path("board.txt").write_text(text)
-            said = re.fullmatch(
+            match = re.fullmatch(
                 r"(?:With `--box (?P<box>\S+)` r|R)ead as (?P<boards>`.*?`)"
                 r"(?:, with boxes of (?P<shape>\S+))?\.|Refused: `(?P<error>.*)`",
-                " ".join(below.split()),
+                " ".join(description.split()),
             )
-            assert said, below
-            option = ["--box", said["box"]] if said["box"] else []
+            assert match, description
+            option = ["--box", match["box"]] if match["box"] else []
             status, out, err = run("info", "board.txt", "--json", *option)
-            if said["error"]:
-                assert (status, err) == (2, f"gpusudoku: {said['error']}\n"), text
+            if match["error"]:
+                assert (status, err) == (2, f"gpusudoku: {match['error']}\n"), text
                 continue
             assert status == 0, text
-            boards = re.findall(r"`(\S+)`", said["boards"])
+            boards = re.findall(r"`(\S+)`", match["boards"])
             assert re.findall(r'"board": "(.*?)"', out) == boards, text
-            assert set(re.findall(r'"box": "(.*?)"', out)) == {said["shape"] or "2x2"}, text
+            assert set(re.findall(r'"box": "(.*?)"', out)) == {match["shape"] or "2x2"}, text
 
     def test_no_example_is_overlooked(self):
         assert len(examples()) == read(ROOT / "docs/formats.md").count("```text\n") > 15
@@ -101,10 +103,10 @@ class TestForms:
 class TestPython:
     def test_reference_has_every_name_and_is_up_to_date(self):
         page = read(ROOT / "docs/reference.md")
-        listed = re.findall(r"^- \*\*`(\w+)(?:\(.*?)?`\*\*", page, re.MULTILINE)
-        assert sorted(listed) == sorted({*gpusudoku.__all__} - {"__version__", "collection"})
-        written = runpy.run_path(str(ROOT / "docs/write_reference.py"))["reference"]()
-        assert page == written, "run python docs/write_reference.py"
+        listed_names = re.findall(r"^- \*\*`(\w+)(?:\(.*?)?`\*\*", page, re.MULTILINE)
+        assert sorted(listed_names) == sorted({*gpusudoku.__all__} - {"__version__", "collection"})
+        generated_page = runpy.run_path(str(ROOT / "docs/write_reference.py"))["reference"]()
+        assert page == generated_page, "run python docs/write_reference.py"
 
     def test_examples(self, tmp_path):
         blocks = [block for page in PAGES for block in EXAMPLES_IN_PYTHON.findall(read(page))]
@@ -114,9 +116,9 @@ class TestPython:
         # In a process of its own, which has neither a GPU nor the simulator of one.
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_ENABLE_CUDASIM": "0",
                        "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
-        done = subprocess.run([sys.executable, "-m", "doctest", page], capture_output=True,
+        process = subprocess.run([sys.executable, "-m", "doctest", page], capture_output=True,
                               text=True, timeout=300, check=False, env=environment)  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_links_lead_somewhere():
@@ -139,12 +141,12 @@ def test_the_index_has_every_page():
 
 
 def test_pages_for_newcomers_are_short():
-    for name, most in (("README.md", 100), ("docs/architecture.md", 150)):
-        assert len(read(ROOT / name).splitlines()) <= most, name
+    for name, max_lines in (("README.md", 100), ("docs/architecture.md", 150)):
+        assert len(read(ROOT / name).splitlines()) <= max_lines, name
 
 
 def test_files_that_the_architecture_names_are_there():
-    named = re.findall(r"`([\w/]+(?:\.py|/))`", read(ROOT / "docs/architecture.md"))
-    assert len(named) > 30
+    names = re.findall(r"`([\w/]+(?:\.py|/))`", read(ROOT / "docs/architecture.md"))
+    assert len(names) > 30
     folders = ROOT, ROOT / "gpusudoku", ROOT / "gpusudoku/engines", ROOT / "gpusudoku/contraction"
-    assert [name for name in named if not any((each / name).exists() for each in folders)] == []
+    assert [name for name in names if not any((folder / name).exists() for folder in folders)] == []

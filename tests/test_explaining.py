@@ -1,4 +1,4 @@
-"""Boards explained step by step: where that ends, how it is told, and what stops it."""
+"""Boards explained step by step: the end, the report, and cancellation."""
 
 from __future__ import annotations
 
@@ -26,25 +26,27 @@ SHAPES = {
     "3x3": (22, 25, 28),
     "4x4": (130,),
 }
-"""Numbers of clues of the boards of each shape: some are solved, and on some little is found."""
+"""Numbers of clues of the boards of each shape: techniques solve some, and fail early on others."""
 SETS = [
-    ",".join(("naked-single", *some))
+    ",".join(("naked-single", *names))
     for size in range(len(TECHNIQUES))
-    for some in combinations([*TECHNIQUES][1:], size)
-    if "hidden-pair" not in some or "hidden-single" in some  # else the order of finds matters
+    for names in combinations([*TECHNIQUES][1:], size)
+    # Without hidden singles, the result of hidden pairs depends on their order.
+    if "hidden-pair" not in names or "hidden-single" in names
 ]
+"""Sets of techniques whose result does not depend on the order in which they are applied."""
 
 
 def boards(shape: str) -> list[Board]:
-    """Make some with solutions and some mostly without, half of them with given candidates."""
+    """Return boards with and without solutions, half of them with given candidates."""
     seeds = range(1 + 20 // Geometry.parse(shape).n)
-    found = [puzzle(shape, clues, seed) for clues in SHAPES[shape] for seed in seeds[:6]]
-    found += [spoilt(board, seed) for seed, board in enumerate(found) if board.clues]
-    return [*found, *(thinned(board, seed) for seed, board in enumerate(found))]
+    puzzles = [puzzle(shape, clues, seed) for clues in SHAPES[shape] for seed in seeds[:6]]
+    puzzles += [spoilt(board, seed) for seed, board in enumerate(puzzles) if board.clues]
+    return [*puzzles, *(thinned(board, seed) for seed, board in enumerate(puzzles))]
 
 
 def thinned(board: Board, seed: int) -> Board:
-    """The board with most candidates of its empty cells given, at random."""
+    """Return the board with random given candidates: most of those of its empty cells."""
     rng = np.random.default_rng(seed)
     drawn = rng.random((board.geometry.cells, board.n)) < 0.9
     masks = (drawn << np.arange(board.n)).sum(axis=1).astype(np.uint64)
@@ -53,18 +55,18 @@ def thinned(board: Board, seed: int) -> Board:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_they_end_where_the_reference_does(shape: str) -> None:
+def test_explanations_end_where_the_reference_does(shape: str) -> None:
     draw = random.Random(shape)
     for board in boards(shape):
         techniques = draw.choice([",".join(TECHNIQUES), *draw.sample(SETS, 2)])
         explained = explain(board, techniques)
-        left = outcome(board, techniques)
-        assert explained.contradictory == (left is None)
-        if left is not None:
-            assert candidates(explained) == left
-            solved = [c.pop() if len(c) == 1 else 0 for c in left]
-            assert explained.board.cells.tolist() == solved
-            assert explained.solved == (0 not in solved)
+        expected = outcome(board, techniques)
+        assert explained.contradictory == (expected is None)
+        if expected is not None:
+            assert candidates(explained) == expected
+            expected_digits = [digits.pop() if len(digits) == 1 else 0 for digits in expected]
+            assert explained.board.cells.tolist() == expected_digits
+            assert explained.solved == (0 not in expected_digits)
 
 
 def test_it_solves_puzzles_that_need_no_guess() -> None:
@@ -127,17 +129,17 @@ def test_as_dict() -> None:
                 "technique": "naked-pair",
                 "text": str(step),
                 "placed": [],
-                "removed": [list(each) for each in step.removed],
+                "removed": [list(removal) for removal in step.removed],
                 "cells": [0, 1],
                 "unit": 18,
             }
         ],
     }
-    for each in (explained, explain(PUZZLE), explain("11..............")):
-        assert json.loads(json.dumps(each.as_dict())) == each.as_dict()
-        again = pickle.loads(pickle.dumps(each))
-        assert again.as_dict() == each.as_dict()
-        assert not again.candidates.flags.writeable
+    for explanation in (explained, explain(PUZZLE), explain("11..............")):
+        assert json.loads(json.dumps(explanation.as_dict())) == explanation.as_dict()
+        copy = pickle.loads(pickle.dumps(explanation))
+        assert copy.as_dict() == explanation.as_dict()
+        assert not copy.candidates.flags.writeable
 
 
 def test_the_largest_boards() -> None:
@@ -152,8 +154,8 @@ def test_the_largest_boards() -> None:
 
 def test_given_boxes_and_names() -> None:
     assert explain("." * 16, box="1x4").puzzle.geometry == Geometry(1, 4)
-    some = explain(PUZZLE, ["hidden-single", "locked-candidates"]).steps
-    assert some == explain(PUZZLE, "locked").steps
+    steps = explain(PUZZLE, ["hidden-single", "locked-candidates"]).steps
+    assert steps == explain(PUZZLE, "locked").steps
 
 
 def test_a_token_stops_it_between_steps() -> None:

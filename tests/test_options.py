@@ -1,4 +1,4 @@
-"""Options, and what is refused: in one line of bounded length that does nothing to a terminal."""
+"""Options: wrong values are refused in one short line without control characters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ WRONG = [
 
 def test_wrong_values_and_types() -> None:
     for name, value, message in WRONG:
-        for call in (Options, lambda **given: count(BOARD, **given)):
+        for call in (Options, lambda **options: count(BOARD, **options)):
             with pytest.raises(InputError, match=f"^({message})"):
                 call(**{name: value})  # type: ignore[operator]
 
@@ -72,7 +72,7 @@ def test_right_values() -> None:
 
 
 def test_every_field_is_documented() -> None:
-    """Once, where ``help`` shows it, and as a keyword for those who check types."""
+    """``help`` shows each once, and type checkers know it as a keyword."""
     names = [field.name for field in fields(Options)]
     section = (inspect.getdoc(Options) or "").partition("----------\n")[2].partition("\n\n")[0]
     assert re.findall(r"^(\w+)\n    \S", section, re.MULTILINE) == names
@@ -108,16 +108,19 @@ def test_what_cannot_be_shown_is_described_by_its_type() -> None:
 def test_rubbish_is_refused_in_a_short_line() -> None:
     numbers = ("memory", "jobs", "limit", "cutoff")
     names = ("device", "method", "strategy")
-    for read, rubbish in (
+    for function, rubbish in (
         *((name, value) for name in numbers for value in (-HUGE, ODD)),
         *((name, ODD * 100) for name in (*names, "cutoff_by", "propagate")),
         *(("gpus", gpus) for gpus in ((-HUGE,), (1,) * 5000 + (-1,))),
         *((name, HUGE) for name in ("propagate", "jobs")),
         *((Geometry.of, box) for box in (HUGE, ODD, "9" * 5000, "1x999999999", b"3x3", (3, HUGE))),
-        *((parse_techniques, some) for some in (HUGE, ODD * 100, [ODD * 100])),
+        *(
+            (parse_techniques, names_of_techniques)
+            for names_of_techniques in (HUGE, ODD * 100, [ODD * 100])
+        ),
     ):
         with pytest.raises(InputError) as raised:
-            read(rubbish) if callable(read) else Options(**{read: rubbish})
+            function(rubbish) if callable(function) else Options(**{function: rubbish})
         assert str(raised.value).isprintable()
         assert len(str(raised.value)) < 300
     with pytest.raises(InputError, match=r"digits"):

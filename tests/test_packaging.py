@@ -1,4 +1,4 @@
-"""What is in the checkout is in the wheel, and the wheel works from anywhere."""
+"""The wheel has all files of the package, and works outside the checkout."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ SOURCES = {"gpusudoku": "gpusudoku", "kernels": "gpusudoku/kernels", "boards": "
 
 
 def expected_files():
-    """The files that a wheel should have, by their names there."""
+    """Return the names of the files that a wheel must have."""
     for folder, package in SOURCES.items():
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
@@ -59,18 +59,24 @@ def test_versions_agree():
 
     assert f'version = "{gpusudoku.__version__}"' in (ROOT / "pyproject.toml").read_text()
     assert f"## {gpusudoku.__version__}" in (ROOT / "CHANGELOG.md").read_text()
-    named = [re.findall(r"\b[Vv]ersion (\d+\.\d+\.\d+)", page.read_text()) for page in PAGES]
-    assert {version for versions in named for version in versions} == {gpusudoku.__version__}
+    page_versions = [
+        re.findall(r"\b[Vv]ersion (\d+\.\d+\.\d+)", page.read_text()) for page in PAGES
+    ]
+    assert {version for versions in page_versions for version in versions} == {
+        gpusudoku.__version__
+    }
 
 
 def test_extras_are_installed_from_a_checkout():
-    """There need be no index that has the package; what is named is there."""
+    """Documentation names only extras that exist, and needs no package index."""
     extras = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    found = {page: re.findall(r"\.\[([\w,]+)\]", page.read_text()) for page in PAGES}
-    assert any(found.values())
-    for page, named in found.items():
+    extras_of = {page: re.findall(r"\.\[([\w,]+)\]", page.read_text()) for page in PAGES}
+    assert any(extras_of.values())
+    for page, extra_lists in extras_of.items():
         assert "gpusudoku[" not in page.read_text()
-        assert {extra for each in named for extra in each.split(",")} <= set(extras), page
+        assert {extra for extra_list in extra_lists for extra in extra_list.split(",")} <= set(
+            extras
+        ), page
 
 
 def test_every_command_is_on_its_page_and_ten_in_the_readme():

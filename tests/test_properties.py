@@ -1,4 +1,4 @@
-"""What holds for every board: counts, lists, shares, samples and puzzles agree with each other."""
+"""Properties of all boards: counts, lists, shares, samples and puzzles agree."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ SMALL = ["2x2", "1x4", "2x3", "3x2"]
 
 @st.composite
 def boards(draw: st.DrawFn, shapes: list[str] = [*SMALL, "3x3"]) -> Board:  # noqa: B006
-    """Boards with some solutions, and now and then one with none."""
+    """Draw boards with solutions, and some without."""
     shape = draw(st.sampled_from(shapes))
     geometry = Geometry.parse(shape)
     seed = draw(st.integers(0, 10**6))
     grid = full_grid(geometry, seed).ravel()
     clues = draw(st.integers(max(1, CLUES[shape] - 2), CLUES[shape] + 8))
-    kept = draw(st.permutations(range(geometry.cells)))[:clues]
+    clue_cells = draw(st.permutations(range(geometry.cells)))[:clues]
     cells = np.zeros(geometry.cells, np.int64)
-    cells[kept] = grid[kept]
+    cells[clue_cells] = grid[clue_cells]
     board = Board(cells, geometry)
     return spoilt(board, seed) if draw(st.integers(0, 4)) == 0 else board
 
 
 @st.composite
 def boards_with_candidates(draw: st.DrawFn) -> Board:
-    """Boards whose empty cells allow some digits only."""
+    """Draw boards with given candidates."""
     board = draw(boards(SMALL))
     full = (1 << board.n) - 1
     masks = []
     for cell in board.cells.tolist():
-        some = full & ~(1 << draw(st.integers(0, 3 * board.n)))
-        masks.append(1 << cell - 1 if cell else some)
+        mask = full & ~(1 << draw(st.integers(0, 3 * board.n)))
+        masks.append(1 << cell - 1 if cell else mask)
     return Board(board.cells, board.geometry, candidates=masks)
 
 
@@ -61,27 +61,27 @@ def uncompiled_here() -> Any:
 
 
 class TestCounts:
-    """With kernels that are compiled."""
+    """Counts, by compiled kernels."""
 
     @given(boards())
-    def test_are_those_of_the_oracle_by_either_method(self, board: Board) -> None:
+    def test_equal_naive_counts_by_either_method(self, board: Board) -> None:
         expected = naive.count(board)
         assert counted(board, method="search") == expected
         assert counted(board, method="contraction") == expected
-        [one, two] = gpusudoku.count_many([board, board], engine=ENGINE)
-        assert one == two == expected
+        [first_count, second_count] = gpusudoku.count_many([board, board], engine=ENGINE)
+        assert first_count == second_count == expected
 
     @given(boards(), st.sampled_from(["min", "first"]), st.integers(1, 300), st.integers(1, 3))
     def test_do_not_depend_on_how_a_search_goes(
         self, board: Board, strategy: str, cutoff: int, jobs: int
     ) -> None:
         options = {"device": "cpu", "method": "search", "strategy": strategy, "jobs": jobs}
-        found = gpusudoku.count(board, cutoff=cutoff, **options)
-        assert found.count == counted(board)
+        result = gpusudoku.count(board, cutoff=cutoff, **options)
+        assert result.count == counted(board)
 
     @given(boards(["2x2", "2x3", "3x2", "3x3"]), st.data())
     def test_stay_under_every_symmetry(self, board: Board, data: st.DataObject) -> None:
-        """New names for the digits; bands, stacks and the lines in them in another order."""
+        """Symmetries rename digits, and reorder bands, stacks, and rows and columns within them."""
         expected = counted(board)
         geometry = board.geometry
         changed = board.relabelled(data.draw(st.permutations(range(1, board.n + 1))))
@@ -104,7 +104,7 @@ class TestCounts:
 
 @pytest.mark.usefixtures("uncompiled_here")
 class TestOthers:
-    """With kernels that are not: there would be many to compile."""
+    """Other properties, by uncompiled kernels: too many would have to be compiled."""
 
     @given(boards(SMALL), st.booleans())
     @settings(max_examples=15)
@@ -122,33 +122,33 @@ class TestOthers:
     @given(boards(SMALL))
     def test_solutions_are_a_list_in_ascending_order(self, board: Board) -> None:
         expected = [*naive.solutions(board)]
-        found = gpusudoku.solutions(board, engine=ENGINE)
-        assert rows(found) == expected
-        assert (found.count, bool(found)) == (len(expected), bool(expected))
+        all_solutions = gpusudoku.solutions(board, engine=ENGINE)
+        assert rows(all_solutions) == expected
+        assert (all_solutions.count, bool(all_solutions)) == (len(expected), bool(expected))
 
     @given(boards(SMALL))
     def test_shares_are_how_many_solutions_have_a_digit_in_a_cell(self, board: Board) -> None:
-        found = gpusudoku.solutions(board, engine=ENGINE)
-        shares = found.shares()
-        assert (shares.sum(axis=1) == found.count).all()
-        every = np.array([*naive.solutions(board)]).reshape(-1, board.geometry.cells)
+        all_solutions = gpusudoku.solutions(board, engine=ENGINE)
+        shares = all_solutions.shares()
+        assert (shares.sum(axis=1) == all_solutions.count).all()
+        expected = np.array([*naive.solutions(board)]).reshape(-1, board.geometry.cells)
         for digit in range(1, board.n + 1):
-            assert shares[:, digit - 1].tolist() == (every == digit).sum(axis=0).tolist()
+            assert shares[:, digit - 1].tolist() == (expected == digit).sum(axis=0).tolist()
 
     @given(boards(SMALL))
     def test_a_solved_board_is_one_of_the_solutions(self, board: Board) -> None:
         expected = [*naive.solutions(board)]
-        solved = gpusudoku.solve(board, engine=ENGINE)
-        assert solved.unique is (len(expected) == 1)
-        assert solved.solvable == bool(expected)
+        solution = gpusudoku.solve(board, engine=ENGINE)
+        assert solution.unique is (len(expected) == 1)
+        assert solution.solvable == bool(expected)
         quick = gpusudoku.solve(board, check_unique=False, engine=ENGINE)
-        for found in (solved.board, quick.board):
-            assert {*rows([] if found is None else [found])} <= {*expected}
-            assert (found is None) == (not expected)
+        for grid in (solution.board, quick.board):
+            assert {*rows([] if grid is None else [grid])} <= {*expected}
+            assert (grid is None) == (not expected)
 
     @given(boards(SMALL))
     def test_what_is_made_easier_keeps_its_solutions(self, board: Board) -> None:
-        """By ``simplify`` and by ``explain``, with the same techniques to the same end."""
+        """``simplify`` and ``explain`` reach the same end with the same techniques."""
         expected = [*naive.solutions(board)]
         simple = gpusudoku.simplify(board)
         explained = gpusudoku.explain(board)

@@ -1,4 +1,4 @@
-"""Manners in Python: what completion and help show, wrong keywords and types, how things look."""
+"""The Python interface: completion, help, wrong keywords and types, representations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_functions_have_help_and_name_themselves_for_a_wrong_keyword(name: str) 
 
 @pytest.mark.parametrize("name", gpusudoku.__all__)
 def test_docstrings_have_all_parameters_and_errors(name: str) -> None:
-    """The reference is made of them."""
+    """The reference is generated from them."""
     value = getattr(gpusudoku, name)
     text = inspect.getdoc(value) or ""
     assert text
@@ -66,14 +66,14 @@ def test_docstrings_have_all_parameters_and_errors(name: str) -> None:
         title: re.split(r"[\s,]+", " ".join(re.findall(r"^\S.*", body, re.MULTILINE)))
         for title, body in zip(parts[1::2], parts[2::2], strict=True)
     }
-    described = [each.strip("*") for each in sections["Parameters"]]
+    described = [name_with_stars.strip("*") for name_with_stars in sections["Parameters"]]
     assert sorted(described) == sorted(inspect.signature(value).parameters)
     for error in sections["Raises"]:
         kind = getattr(gpusudoku, error, None) or getattr(builtins, error)
         assert issubclass(kind, Exception)
 
 
-def test_wrong_types_are_told_in_a_sentence() -> None:
+def test_wrong_types_are_reported_in_a_sentence() -> None:
     for call, message in (
         (lambda: gpusudoku.solve(None), "expected a board"),
         (lambda: gpusudoku.solutions({}), "expected a board"),
@@ -99,14 +99,16 @@ def test_wrong_types_are_told_in_a_sentence() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_all_functions_take_all_forms() -> None:
-    for given in (LINE_4X4, BOARD, BOARD.grid.tolist(), np.array(BOARD)):
-        assert gpusudoku.count(given, device="cpu").count == 6
-        assert gpusudoku.solve(given, device="cpu").unique is False
-        assert len(list(gpusudoku.solutions(given, device="cpu"))) == 6
-        assert gpusudoku.simplify(given).board.clues >= 3
-        many = [given, given]
-        assert [each.count for each in gpusudoku.count_many(many, device="cpu")] == [6, 6]
-        assert [each.unique for each in gpusudoku.solve_many(many, device="cpu")] == [False] * 2
+    for board in (LINE_4X4, BOARD, BOARD.grid.tolist(), np.array(BOARD)):
+        assert gpusudoku.count(board, device="cpu").count == 6
+        assert gpusudoku.solve(board, device="cpu").unique is False
+        assert len(list(gpusudoku.solutions(board, device="cpu"))) == 6
+        assert gpusudoku.simplify(board).board.clues >= 3
+        boards = [board, board]
+        assert [result.count for result in gpusudoku.count_many(boards, device="cpu")] == [6, 6]
+        assert [result.unique for result in gpusudoku.solve_many(boards, device="cpu")] == [
+            False
+        ] * 2
 
 
 def test_what_is_shown() -> None:
@@ -132,11 +134,11 @@ def test_what_is_shown() -> None:
 
 
 def test_what_notebooks_show() -> None:
-    found = Board([1, 3, 2, 4, 4, 2, 1, 3, 2, 4, 3, 1, 3, 1, 4, 2], Geometry(2, 2))
+    grid = Board([1, 3, 2, 4, 4, 2, 1, 3, 2, 4, 3, 1, 3, 1, 4, 2], Geometry(2, 2))
     for caption, value in (
         ("6 solutions", Count(BOARD, 6, True, "cpu", 1, STATS)),
-        ("The only solution", Solution(BOARD, found, True, STATS)),
-        ("One of several solutions", Solution(BOARD, found, False, STATS)),
+        ("The only solution", Solution(BOARD, grid, True, STATS)),
+        ("One of several solutions", Solution(BOARD, grid, False, STATS)),
         ("No solution", Solution(BOARD, None, False, STATS)),
     ):
         page = value._repr_html_()
@@ -152,31 +154,31 @@ COPIES = [copy, deepcopy, *(
 )]  # fmt: skip
 
 
-@pytest.mark.parametrize("again", COPIES)
-def test_copies_of_boards_stay_as_they_are(again: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize("make_copy", COPIES)
+def test_copies_of_boards_stay_as_they_are(make_copy: Callable[[Any], Any]) -> None:
     for board in (BOARD, Board(BOARD.cells, candidates=[15] * 16)):
         assert board.search_space + len(board.geometry.peers) > 0  # kept beside the cells
-        made = again(board)
-        assert made == board
-        assert hash(made) == hash(board)
-        for array in (made.cells, made.grid, made[0], np.asarray(made), made.candidates,
-                      made.given_candidates, made.geometry.units, made.geometry.unit_of,
-                      made.geometry.peers[0], next(iter(made))):  # fmt: skip
+        copy = make_copy(board)
+        assert copy == board
+        assert hash(copy) == hash(board)
+        for array in (copy.cells, copy.grid, copy[0], np.asarray(copy), copy.candidates,
+                      copy.given_candidates, copy.geometry.units, copy.geometry.unit_of,
+                      copy.geometry.peers[0], next(iter(copy))):  # fmt: skip
             assert array is None or not array.flags.writeable
         with pytest.raises(AttributeError, match=r"^a board never changes: cells cannot be set"):
-            made.cells = made.cells
+            copy.cells = copy.cells
         with pytest.raises(AttributeError, match=r"^a board never changes: clues cannot be dele"):
-            del made.clues
+            del copy.clues
         with pytest.raises(TypeError):
-            made[0, 0] = 1
+            copy[0, 0] = 1
 
 
-@pytest.mark.parametrize("again", COPIES)
-def test_copies_of_results_stay_as_they_are(again: Callable[[Any], Any]) -> None:
-    simplified = again(gpusudoku.simplify(BOARD))
+@pytest.mark.parametrize("make_copy", COPIES)
+def test_copies_of_results_stay_as_they_are(make_copy: Callable[[Any], Any]) -> None:
+    simplified = make_copy(gpusudoku.simplify(BOARD))
     assert not simplified.candidates.flags.writeable
     assert not simplified.board.cells.flags.writeable
     for exact in (True, False):
-        count = again(Count(BOARD, 6, exact, "cpu", 1, STATS))
+        count = make_copy(Count(BOARD, 6, exact, "cpu", 1, STATS))
         assert (count.count, count.exact, count.stats) == (6, exact, STATS)
         assert not count.board.cells.flags.writeable

@@ -1,4 +1,4 @@
-"""What a count says besides the number: JSON, statistics, estimates."""
+"""Results besides the number: JSON, statistics, estimates."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ SEARCH: OptionFields = {"device": "cpu", "method": "search"}
 
 def test_a_search_as_json() -> None:
     result = count(BOARD, jobs=2, cutoff=100, limit=10**30, **SEARCH)
-    found = json.loads(json.dumps(result.as_dict(), allow_nan=False))
-    assert found == result.as_dict()
+    fields = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    assert fields == result.as_dict()
     stats = result.stats
-    assert found["utilisation"] == [*stats.utilisation]
+    assert fields["utilisation"] == [*stats.utilisation]
     assert len(stats.utilisation) == 2
     assert all(0 <= share <= 1.05 for share in stats.utilisation)
     # A board with two solutions need not be split.
     assert TOTAL / 2 <= stats.boards_explored <= stats.nodes <= 50 * TOTAL
     assert 0 <= stats.expansion_seconds <= stats.seconds
     for name in ("seconds", "expansion_seconds", "nodes", "deepest"):
-        assert found.pop(name) == getattr(stats, name)
+        assert fields.pop(name) == getattr(stats, name)
     expected = {
         "board": str(BOARD),
         "box": "2x3",
@@ -67,15 +67,15 @@ def test_a_search_as_json() -> None:
         "cutoff_by": "space",
         "cutoff_reached": True,
     }
-    assert {name: found[name] for name in expected} == expected
+    assert {name: fields[name] for name in expected} == expected
     # 9^81 is no number that JSON readers keep: it is text.
-    found = count(Board.empty(Geometry(3, 3)), jobs=1, limit=1, **SEARCH).as_dict()
-    assert (found["search_space"], found["count"], found["exact"]) == (str(9**81), "1", False)
+    fields = count(Board.empty(Geometry(3, 3)), jobs=1, limit=1, **SEARCH).as_dict()
+    assert (fields["search_space"], fields["count"], fields["exact"]) == (str(9**81), "1", False)
 
 
 @pytest.mark.parametrize("strategy", ["first", "min"])
 def test_nodes_and_guesses_are_counted_once(strategy: str) -> None:
-    """However the tree is cut, and whoever looks at it."""
+    """Cutoffs and threads do not change them."""
     nodes = set()
     explored = set()
     for jobs, cutoff in ((1, 1e300), (2, 10**5), (1, 100), (2, 1), (1, None)):
@@ -91,8 +91,12 @@ def test_nodes_and_guesses_are_counted_once(strategy: str) -> None:
 def test_full_and_dead_boards() -> None:
     full = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
     result = count(full, jobs=1, **SEARCH)
-    found = result.as_dict()
-    assert (found["empty_cells"], found["filling_factor"], found["search_space"]) == (0, 1.0, "1")
+    fields = result.as_dict()
+    assert (fields["empty_cells"], fields["filling_factor"], fields["search_space"]) == (
+        0,
+        1.0,
+        "1",
+    )
     assert (result.stats.frontier_boards, result.stats.boards_explored) == (1, 1)
     dead = count(spoilt(full, 1), jobs=2, **SEARCH)
     assert (dead.count, dead.exact, dead.stats.boards_explored) == (0, True, 1)
@@ -100,13 +104,13 @@ def test_full_and_dead_boards() -> None:
 
 def test_a_contraction_as_json() -> None:
     result = count(puzzle("3x3", 24, 1), device="cpu", method="contraction", jobs=2)
-    found = json.loads(json.dumps(result.as_dict(), allow_nan=False))
-    assert found == result.as_dict()
-    assert (found["method"], found["count"]) == ("contraction", str(result.count))
-    assert found["products"] == result.stats.products > 0
-    assert [type(share) for share in found["utilisation"]] == [float, float]
-    assert found["contraction_estimate"] > 0
-    assert found["search_estimate"] is None
+    fields = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    assert fields == result.as_dict()
+    assert (fields["method"], fields["count"]) == ("contraction", str(result.count))
+    assert fields["products"] == result.stats.products > 0
+    assert [type(share) for share in fields["utilisation"]] == [float, float]
+    assert fields["contraction_estimate"] > 0
+    assert fields["search_estimate"] is None
 
 
 def test_counts_of_any_size_are_integers() -> None:
@@ -124,17 +128,17 @@ def of(number: int, exact: bool = True) -> Count:
     return Count(Board.empty(Geometry(2, 2)), number, exact, "cpu", 1, stats)
 
 
-@pytest.mark.parametrize("other", [5, 5.0, np.int64(5), np.uint8(5), np.float32(5), of(5)])
-def test_counts_are_compared_as_their_numbers(other: Any) -> None:
-    assert of(5) == other
-    assert other == of(5)
-    assert (of(5) != other, other != of(5)) == (False, False)
-    assert of(4) < other < of(6)
-    assert of(5) <= other <= of(5)
-    assert other > of(4)
-    assert of(6) > other >= of(5)
-    assert not of(5) < other
-    assert len({other, of(5)}) == 1
+@pytest.mark.parametrize("number", [5, 5.0, np.int64(5), np.uint8(5), np.float32(5), of(5)])
+def test_counts_are_compared_as_their_numbers(number: Any) -> None:
+    assert of(5) == number
+    assert number == of(5)
+    assert (of(5) != number, number != of(5)) == (False, False)
+    assert of(4) < number < of(6)
+    assert of(5) <= number <= of(5)
+    assert number > of(4)
+    assert of(6) > number >= of(5)
+    assert not of(5) < number
+    assert len({number, of(5)}) == 1
 
 
 def test_counts_are_used_as_their_numbers() -> None:
@@ -199,14 +203,14 @@ def test_formats_of_counts() -> None:
         assert format(of(number, exact), spec) == text
 
 
-def test_where_a_limit_was_reached() -> None:
-    """It is 5 or more: that decides some questions, and all others are refused."""
+def test_comparisons_of_a_lower_bound() -> None:
+    """The count is 5 or more: some comparisons are decided, all others raise an error."""
     limited = of(5, exact=False)
     assert bool(limited)
     assert limited != 5
     assert limited != of(5, exact=False)
-    same = limited
-    assert (limited == same, limited != same, limited <= same, limited < same) == (
+    alias = limited
+    assert (limited == alias, limited != alias, limited <= alias, limited < alias) == (
         *(True, False, True, False),
     )
     assert limited in {limited}
@@ -236,8 +240,8 @@ def test_where_a_limit_was_reached() -> None:
 
 def test_what_a_limit_hides() -> None:
     for limit, unique in ((1, None), (2, False)):
-        found = count(LINE_4X4, limit=limit, device="cpu", method="search")
-        assert (found.unique, found.solvable) == (unique, True)
+        result = count(LINE_4X4, limit=limit, device="cpu", method="search")
+        assert (result.unique, result.solvable) == (unique, True)
     assert [of(number).unique for number in (0, 1, 2)] == [False, True, False]
     assert [bool(of(number)) for number in (0, 1, 2)] == [False, True, True]
     assert of(0, exact=False).unique is None
@@ -250,28 +254,28 @@ GIVEN = [None, LINE_4X4, "12", [5.5] * 16, *[LINE_4X4] * 40, "11" + 14 * ".", ""
 BAD = [0, 2, 3, 45]
 
 
-@pytest.mark.parametrize(("many", "jobs"), [(count_many, 1), (solve_many, 2)])
-def test_bad_boards_are_recorded_in_their_places(many: Any, jobs: int) -> None:
-    """They are never passed over: results, numbers and blocks have the places of the boards."""
-    how = {"on_error": "record", "device": "cpu", "jobs": jobs}
-    found = list(many(iter(GIVEN), **how))
-    assert len(found) == len(GIVEN)
-    assert [each.index for each in found if isinstance(each, BadBoard)] == BAD
-    assert [index for index, each in enumerate(found) if each.error] == BAD
-    assert str(found[3].error) == (
+@pytest.mark.parametrize(("function", "jobs"), [(count_many, 1), (solve_many, 2)])
+def test_bad_boards_are_recorded_in_their_places(function: Any, jobs: int) -> None:
+    """They are never skipped: results, numbers and blocks keep the positions of the boards."""
+    options = {"on_error": "record", "device": "cpu", "jobs": jobs}
+    results = list(function(iter(GIVEN), **options))
+    assert len(results) == len(GIVEN)
+    assert [result.index for result in results if isinstance(result, BadBoard)] == BAD
+    assert [index for index, result in enumerate(results) if result.error] == BAD
+    assert str(results[3].error) == (
         "board 3: r1c1 holds 5.5: cells must be integers, 0 for an empty one"
     )
-    assert [bool(each) for each in found if each.error is None] == [True] * 41 + [False]
+    assert [bool(result) for result in results if result.error is None] == [True] * 41 + [False]
 
-    good = 6 if many is count_many else 2
+    good = 6 if function is count_many else 2
     numbers = [None, good, None, None, *[good] * 40, 0, None]
-    found = many(GIVEN, **how).numbers()
-    assert found.tolist() == numbers
+    results = function(GIVEN, **options).numbers()
+    assert results.tolist() == numbers
     with pytest.raises(TypeError):
-        found.sum()
-    blocks = many(GIVEN, **how).blocks()
+        results.sum()
+    blocks = function(GIVEN, **options).blocks()
     assert [number for block in blocks for number in block.numbers.tolist()] == numbers
-    assert many(GIVEN[4:-1], **how).numbers().dtype == np.int64
+    assert function(GIVEN[4:-1], **options).numbers().dtype == np.int64
 
 
 def test_bad_boards_are_no_numbers() -> None:
@@ -289,9 +293,9 @@ def test_bad_boards_end_the_results_by_default() -> None:
     assert [next(results), next(results)] == [6, 6]
     with pytest.raises(InputError, match=r'^board 2: .* \(on_error="record" continues'):
         next(results)
-    ended = "<Results: 2 of 4 taken, ended by InputError: board 2: "
-    assert repr(results).startswith(ended)
-    with pytest.raises(InputError, match=ended):
+    expected_repr = "<Results: 2 of 4 taken, ended by InputError: board 2: "
+    assert repr(results).startswith(expected_repr)
+    with pytest.raises(InputError, match=expected_repr):
         list(results)
 
 
@@ -310,7 +314,7 @@ def test_a_board_that_is_too_expensive_is_named() -> None:
         next(results)
 
 
-def test_results_of_boards_that_nobody_has_counted() -> None:
+def test_results_of_an_iterator_have_no_known_length() -> None:
     results = count_many(iter([LINE_4X4] * 3), device="cpu")
     with pytest.raises(TypeError, match=r"^the number of boards is not known before"):
         len(results)
@@ -322,20 +326,20 @@ def test_results_of_boards_that_nobody_has_counted() -> None:
     assert results.numbers().tolist() == [1] * 6
 
 
-def test_results_are_not_given_twice_without_a_word() -> None:
+def test_reading_results_twice_warns_or_fails() -> None:
     consumed = r"^<Results: 3 of 3 taken, consumed> is used up: results can be read once"
-    again: tuple[Callable[[Any], Any], ...] = (
+    consumers: tuple[Callable[[Any], Any], ...] = (
         lambda results: results.numbers(),
         lambda results: [*results.blocks()],
     )
-    for consume in (list, *again):
+    for consume in (list, *consumers):
         results = solve_many([LINE_4X4] * 3, device="cpu")
         assert len(results) == 3
         assert len(consume(results)) > 0
         assert next(results, None) is None
         with pytest.warns(RuntimeWarning, match=consumed):
             assert list(results) == []
-        for ask in again:
+        for ask in consumers:
             with pytest.raises(InputError, match=consumed):
                 ask(results)
 
@@ -348,12 +352,12 @@ def test_results_that_are_closed() -> None:
         list(results)
 
 
-def test_blocks_may_be_asked_for_one_by_one() -> None:
-    """Nobody who stops asking for blocks loses the others, and none comes twice."""
+def test_blocks_and_single_results_can_be_mixed() -> None:
+    """No result is lost or repeated if only the first block is read."""
     boards = [BOARD] * 40
-    for taken in (0, 1, 3):
+    for results_taken in (0, 1, 3):
         results = count_many(boards, device="cpu", jobs=1)
-        for _ in range(taken):
+        for _ in range(results_taken):
             next(results)
-        first = len(next(iter(results.blocks())))
-        assert taken + first + len(results.numbers()) == 40
+        block_size = len(next(iter(results.blocks())))
+        assert results_taken + block_size + len(results.numbers()) == 40

@@ -1,7 +1,7 @@
 """Commands and Python lines print what the files in ``sessions/`` show.
 
 After a change of what is printed, ``pytest tests/test_sessions.py --update-sessions`` writes the
-files anew; read the difference before you commit it.
+files again; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -29,35 +29,37 @@ def folder(tmp_path, monkeypatch, without_cuda):
 def difference(text: str) -> tuple[str, str]:
     """Run a session; return what differs, and the text of the session as it should be."""
     session = Session()
-    old = list(parse(text))
-    new = []
-    for step in old:
-        got = session.run(step)
-        same = matches(step.expected, got)
-        new.append(step if same else Step(step.given, keep_patterns(step.expected, got)))
-    texts = [write(steps).splitlines() for steps in (old, new)]
-    return "\n".join(unified_diff(*texts, "expected", "printed", lineterm="")), write(new)
+    old_steps = list(parse(text))
+    new_steps = []
+    for step in old_steps:
+        output = session.run(step)
+        is_expected = matches(step.expected, output)
+        new_steps.append(
+            step if is_expected else Step(step.source, keep_patterns(step.expected, output))
+        )
+    texts = [write(steps).splitlines() for steps in (old_steps, new_steps)]
+    return "\n".join(unified_diff(*texts, "expected", "printed", lineterm="")), write(new_steps)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.session")), ids=lambda path: path.stem)
 def test_session(path, folder, request):
-    found, new = difference(path.read_text("utf-8"))
+    diff, new = difference(path.read_text("utf-8"))
     if request.config.getoption("--update-sessions"):
         path.write_text(new, "utf-8")
-    elif found:
-        pytest.fail(found, pytrace=False)
+    elif diff:
+        pytest.fail(diff, pytrace=False)
 
 
 def test_a_difference_is_found(folder):
     text = "## One\n\n$ gpusudoku count 1...............\n73\n\n>>> 1 / 0\n[..]\n"
-    found, new = difference(text)
-    assert "-73\n+72" in found
-    assert "Zero" not in found
+    diff, new = difference(text)
+    assert "-73\n+72" in diff
+    assert "Zero" not in diff
     assert new == text.replace("73", "72")
 
 
 @pytest.mark.parametrize(
-    ("expected", "printed", "kept"),
+    ("expected", "printed", "merged"),
     [
         ("1[..] .[..]9", "123 .:288", "1[..] .:288"),
         ("a ... z", "b c d z", "b ... z"),
@@ -67,8 +69,8 @@ def test_a_difference_is_found(folder):
         ("a 1[..] c", "1x 1y c", "1[..] 1y c"),
     ],
 )
-def test_lines_that_still_match_keep_their_pattern(expected, printed, kept):
-    assert keep_patterns(expected.split(), printed.split()) == kept.split()
+def test_lines_that_still_match_keep_their_pattern(expected, printed, merged):
+    assert keep_patterns(expected.split(), printed.split()) == merged.split()
 
 
 def test_status_and_both_streams_are_compared(folder):

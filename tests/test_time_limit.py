@@ -1,4 +1,4 @@
-"""Time limits: what a count that they end says is right, and other boards are not affected."""
+"""Time limits: the result of an ended count is right, and other boards are not affected."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_count_is_exact_or_a_lower_bound(method: str) -> None:
 
 
 def test_a_contraction_that_is_ended_has_a_lower_bound() -> None:
-    """Of a board with more solutions than a search could visit."""
+    """The board has more solutions than a search can visit."""
     for seconds in (0.05, 0.2, 0.5):
         result = count("." * 81, device="cpu", method="contraction", seconds=seconds)
         total = 6_670_903_752_021_072_936_960
@@ -56,17 +56,17 @@ def test_a_contraction_that_is_ended_has_a_lower_bound() -> None:
 
 
 def test_a_frontier_is_ended() -> None:
-    """One that would be expanded until the memory does not suffice."""
+    """It would grow until memory is exhausted."""
     result = count(ENDLESS, device="cpu", cutoff=1, seconds=0.05)
     assert not result.exact
 
 
-@pytest.mark.parametrize("together", [MOMENT, 1.0])
+@pytest.mark.parametrize("together_seconds", [MOMENT, 1.0])
 def test_other_boards_of_a_batch_are_exact(
-    together: float, monkeypatch: pytest.MonkeyPatch
+    together_seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether a block is ended, or the board has more solutions than are looked for together."""
-    monkeypatch.setattr("gpusudoku.planning.count.TOGETHER_SECONDS", together)
+    """The limit may end a block, or a board with more solutions than a block counts."""
+    monkeypatch.setattr("gpusudoku.planning.count.TOGETHER_SECONDS", together_seconds)
     boards = [*QUICK, ENDLESS, *QUICK, ENDLESS]
     exact = [result.count for result in count_many(QUICK, device="cpu")]
     for limit in (None, 20_000, 3):
@@ -88,12 +88,16 @@ def test_other_boards_of_a_batch_are_solved() -> None:
     assert [result.unique for result in unlimited] == [result.unique for result in results[1:4]]
 
 
-def test_no_solution_is_said_of_boards_without_one_only() -> None:
+def test_no_solution_is_reported_only_for_boards_without_one() -> None:
     wrong = Board([1, 1] + [0] * 254, Geometry(4, 4))
-    known, unknown = (solve(board, seconds=MOMENT) for board in (wrong, UNSOLVED))
-    assert (known.solvable, known.unique, str(known)) == (False, False, "no solution")
-    assert (unknown.solvable, unknown.unique, bool(unknown)) == (None, None, False)
-    assert "no solution" not in str(unknown)
+    contradictory, undecided = (solve(board, seconds=MOMENT) for board in (wrong, UNSOLVED))
+    assert (contradictory.solvable, contradictory.unique, str(contradictory)) == (
+        False,
+        False,
+        "no solution",
+    )
+    assert (undecided.solvable, undecided.unique, bool(undecided)) == (None, None, False)
+    assert "no solution" not in str(undecided)
 
 
 def test_a_cross_check_counts_up_to_a_lower_bound() -> None:
@@ -105,7 +109,7 @@ def test_a_cross_check_counts_up_to_a_lower_bound() -> None:
 
 
 def test_boards_of_a_batch_are_searched_as_single_ones_are() -> None:
-    """Where a contraction does not end in time."""
+    """This happens if a contraction does not end in time."""
     boards = ["1" + "." * 80, "." * 80 + "9"]
     for result in count_many(boards, device="cpu", seconds=0.5):
         assert result.exact or result.count > 1000

@@ -1,4 +1,4 @@
-"""Waiting for a condition, five minutes at most: enough on a busy machine."""
+"""Wait for a condition: five minutes at most, which is enough on a busy machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 SECONDS = 300
-"""What has not happened by then does not happen."""
+"""The time limit of a condition."""
 
 
 def until(condition: Callable[[], Any]) -> Any:
-    """Wait until something holds; return what it is."""
-    end = time.monotonic() + SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
+    """Call ``condition`` until it returns a true value; return that value."""
+    deadline = time.monotonic() + SECONDS
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.005)
-    return found
+    return value

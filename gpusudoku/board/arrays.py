@@ -18,17 +18,19 @@ from gpusudoku.errors import InputError, described
 HOST = (1, 3)
 """The device types of main memory in DLPack: ordinary and pinned."""
 CUDA = (2, 13)
-"""Those of GPU memory: ordinary and managed."""
+"""The device types of GPU memory in DLPack: ordinary and managed."""
 
 
 def host_array(value: Any) -> Any:
-    """Return another library's array as a NumPy array, copied if on a GPU; other values unchanged.
+    """Return an array of another library as a NumPy array; return other values unchanged.
+
+    An array in GPU memory is copied.
 
     Raises
     ------
     InputError
-        If it cannot be read: because of its type, its device or a gradient, for example. Masked
-        arrays are refused, as NumPy would show masked cells.
+        If the array cannot be read: because of its type, its device or a gradient, for example.
+        Masked arrays are refused, because NumPy would read masked cells, too.
     """
     # numpy.ma is slow to import. If it is not imported yet, no masked array exists.
     masked_type = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
@@ -48,8 +50,8 @@ def host_array(value: Any) -> Any:
 def _device_of(value: Any) -> int | None:
     """Return the device type of another library's array in DLPack, or None for other values.
 
-    Columns of data frames, and data frames, are other values: NumPy converts them itself, with
-    their missing values.
+    Data frames and their columns are other values: NumPy converts them itself, with their missing
+    values.
     """
     if isinstance(value, np.ndarray):
         return None
@@ -95,7 +97,7 @@ class Destination(NamedTuple):
 
     @classmethod
     def of(cls, value: object) -> Destination:
-        """Return those of an array of PyTorch, JAX or CuPy; NumPy for other values."""
+        """Return the destination like an array of PyTorch, JAX or CuPy; NumPy for other values."""
         for library, name in (("torch", "Tensor"), ("jax", "Array"), ("cupy", "ndarray")):
             if isinstance(value, getattr(sys.modules.get(library), name, ())):
                 array: Any = value
@@ -122,7 +124,7 @@ class Destination(NamedTuple):
         return array if is_exact else values
 
     def put(self, target: Any, start: int, rows: NDArray[Any]) -> None:
-        """Copy rows to an array of this library, from row ``start`` on."""
+        """Copy rows to an array of this library, beginning at its row ``start``."""
         with self._current():
             target[start : start + len(rows)] = self.array(rows)
 
@@ -151,7 +153,7 @@ def writable(out: Any, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
     Raises
     ------
     InputError
-        If it is no such array, is of another shape or type, or cannot be written.
+        If it is not such an array, has another shape or type, or cannot be written.
     """
     target = out
     expected_type = np.dtype(dtype).name
@@ -163,7 +165,7 @@ def writable(out: Any, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         if not target.flags.writeable:
             raise InputError("out is an array that cannot be written")
     elif str(target.device) == "meta":
-        raise InputError("out is on the device meta, which keeps nothing")
+        raise InputError("out is on the device meta, which has no memory")
     target_shape = tuple(target.shape)
     target_type = str(target.dtype).rpartition(".")[2]  # "torch.int64" is int64
     if (target_shape, target_type) != (shape, expected_type):

@@ -1,4 +1,4 @@
-"""Many boards of one geometry in one array, with no object for each of them."""
+"""Many boards of one geometry in one array, without an object for each board."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gpusudoku.errors import escaped
 
 
 class RowBlock:
-    """Base of frozen dataclasses with several columns of as many rows, such as a row per board.
+    """Base of frozen dataclasses that hold several columns with the same number of rows.
 
-    ``_COLUMNS`` names the fields with rows: arrays, other blocks, or None for a column that is
-    absent. The other fields describe all rows.
+    ``_COLUMNS`` names the fields that are columns: arrays, other row blocks, or None for an absent
+    column. The other fields describe all rows.
     """
 
     _COLUMNS: ClassVar[tuple[str, ...]]
@@ -29,100 +29,111 @@ class RowBlock:
         return len(getattr(self, self._COLUMNS[0]))
 
     def part(self, start: int, end: int) -> Self:
-        """Return the rows from start to before end."""
+        """Return the rows from ``start`` to before ``end``."""
         return self.select(slice(start, end))
 
-    def select(self, which: Any, /) -> Self:
-        """Return the rows of a slice, of a mask, bool (rows), or of indices, int64 (k)."""
-        columns = {name: _rows(getattr(self, name), which) for name in self._COLUMNS}
+    def select(self, rows: Any, /) -> Self:
+        """Return some rows, given as a slice, a mask, bool (rows), or indices, int64 (k)."""
+        columns = {name: _select_rows(getattr(self, name), rows) for name in self._COLUMNS}
         return replace(self, **columns)  # type: ignore[type-var]  # subclasses are dataclasses
 
 
-def _rows(column: Any, which: Any) -> Any:
+def _select_rows(column: Any, rows: Any) -> Any:
     """Return some rows of a column."""
     if column is None:
         return None
-    return column.select(which) if isinstance(column, RowBlock) else column[which]
+    return column.select(rows) if isinstance(column, RowBlock) else column[rows]
 
 
-class Origin(NamedTuple):
-    """A file or another input."""
+class InputSource(NamedTuple):
+    """A file or another input from which boards are read."""
 
     name: str
-    """As messages call it."""
-    columns: tuple[str, ...] = ()
-    """The names of the texts beside each of its boards."""
+    """The name that messages use."""
+    extra_columns: tuple[str, ...] = ()
+    """The names of the columns of the input that are not boards."""
     alphabet: bytes = b""
-    """The symbols of the digits on its boards, if they are not 1-9 and A-Z as in answers."""
+    """The symbols of the digits on its boards; empty if they are 1-9 and A-Z, as in answers."""
 
 
-def _no_texts(boards: int) -> NDArray[np.object_]:
-    """Return an empty tuple for each board, object (boards), all of which share one place."""
-    shared = np.empty(1, object)
-    shared[0] = ()
-    return np.broadcast_to(shared, boards)
+def _make_empty_texts(board_count: int) -> NDArray[np.object_]:
+    """Return an empty tuple for each board, object (board_count)."""
+    empty_tuple = np.empty(1, object)
+    empty_tuple[0] = ()
+    # A broadcast view: the memory does not grow with the number of boards.
+    return np.broadcast_to(empty_tuple, board_count)
 
 
 @dataclass(frozen=True, eq=False)
-class Places(RowBlock):
-    """The place of every board of a batch."""
+class SourceLocations(RowBlock):
+    """Where each board of a batch was read, and the texts that belong to it."""
 
-    _COLUMNS = ("origin_of", "lines", "others", "texts")
-    origins: tuple[Origin, ...]
-    """Every origin, once."""
-    origin_of: NDArray[np.intp]
-    """intp (B): the index of each board's origin."""
+    _COLUMNS = ("source_of", "lines", "extra_texts", "board_texts")
+    sources: tuple[InputSource, ...]
+    """All inputs, each one once."""
+    source_of: NDArray[np.intp]
+    """intp (B): the index of each board's input in ``sources``."""
     lines: NDArray[np.int64]
-    """int64 (B): the number of each board's first line, from 1; 0 for what comes from no text."""
-    others: NDArray[np.object_]
-    """object (B): for each board a tuple with a text for every column of its origin."""
-    texts: NDArray[np.bytes_]
-    """bytes (B): the n * n characters of each board as they were read; empty if these were none."""
+    """int64 (B): the number of each board's first line, from 1; 0 if it was not read from text."""
+    extra_texts: NDArray[np.object_]
+    """object (B): for each board a tuple with one text for each extra column of its input."""
+    board_texts: NDArray[np.bytes_]
+    """bytes (B): the n * n characters of each board as they were read; empty if the board was not
+    written as n * n characters."""
 
     @classmethod
     def of(
         cls,
-        origin: Origin,
+        source: InputSource,
         lines: Sequence[int] | NDArray[np.int64],
-        others: Iterable[tuple[str, ...]] | None = None,
-        texts: NDArray[np.bytes_] | None = None,
-    ) -> Places:
-        """Return the places of boards of one origin, with the texts in its columns, if any."""
-        boards = len(lines)
-        texts = np.zeros(boards, np.bytes_) if texts is None else texts
-        beside = _no_texts(boards) if others is None else np.fromiter(others, object, boards)
-        return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside, texts)
+        extra_texts: Iterable[tuple[str, ...]] | None = None,
+        board_texts: NDArray[np.bytes_] | None = None,
+    ) -> SourceLocations:
+        """Return the locations of boards that come from one input."""
+        board_count = len(lines)
+        if board_texts is None:
+            board_texts = np.zeros(board_count, np.bytes_)
+        if extra_texts is None:
+            texts = _make_empty_texts(board_count)
+        else:
+            texts = np.fromiter(extra_texts, object, board_count)
+        source_of = np.zeros(board_count, np.intp)
+        return cls((source,), source_of, np.array(lines, np.int64), texts, board_texts)
 
     @classmethod
-    def joined(cls, places: Sequence[Places]) -> Places:
-        """Return the places of all boards of some batches."""
-        origins = tuple(dict.fromkeys(origin for each in places for origin in each.origins))
-        index = {origin: place for place, origin in enumerate(origins)}
-        lines = np.concatenate([each.lines for each in places])
-        origin_of = np.zeros(len(lines), np.intp)
-        others = _no_texts(len(lines))
-        if len(origins) > 1:
-            origin_of = np.concatenate([
-                np.array([index[o] for o in each.origins])[each.origin_of] for each in places
+    def joined(cls, parts: Sequence[SourceLocations]) -> SourceLocations:
+        """Return the locations of all boards of several batches, in order."""
+        sources = tuple(dict.fromkeys(source for part in parts for source in part.sources))
+        lines = np.concatenate([part.lines for part in parts])
+        board_texts = np.concatenate([part.board_texts for part in parts])
+
+        source_of = np.zeros(len(lines), np.intp)
+        if len(sources) > 1:
+            new_index = {source: index for index, source in enumerate(sources)}
+            source_of = np.concatenate([
+                np.array([new_index[source] for source in part.sources])[part.source_of]
+                for part in parts
             ])  # fmt: skip
-        if any(origin.columns for origin in origins):
-            others = np.concatenate([each.others for each in places])
-        return cls(origins, origin_of, lines, others, np.concatenate([p.texts for p in places]))
 
-    def origin(self, index: int) -> Origin:
-        """Return the origin of a board."""
-        return self.origins[int(self.origin_of[index])]
+        extra_texts = _make_empty_texts(len(lines))
+        if any(source.extra_columns for source in sources):
+            extra_texts = np.concatenate([part.extra_texts for part in parts])
+        return cls(sources, source_of, lines, extra_texts, board_texts)
 
-    def beside(self, index: int) -> tuple[str, ...]:
-        """Return the texts beside a board, for every column of its origin."""
-        beside: tuple[str, ...] = self.others[index]
-        return beside
+    def source(self, index: int) -> InputSource:
+        """Return the input of a board."""
+        return self.sources[int(self.source_of[index])]
+
+    def extra_texts_of(self, index: int) -> tuple[str, ...]:
+        """Return the texts of a board in the extra columns of its input."""
+        texts: tuple[str, ...] = self.extra_texts[index]
+        return texts
 
     def name(self, index: int) -> str:
-        """Name the place of a board as messages do: ``puzzles.txt:17``."""
-        name = self.origin(index).name
+        """Name the location of a board as messages do: ``puzzles.txt:17``."""
+        name = self.source(index).name
         line = self.lines[index]
-        return escaped(f"{name}:{line}" if line else str(name))
+        return escaped(f"{name}:{line}" if line else name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,49 +141,52 @@ class Batch(RowBlock):
     """Boards of one geometry, in order.
 
     ``cells`` is uint8 (B, n * n), C-contiguous, one board a row: 0 for an empty cell, else a
-    digit 1 .. n; they are not checked. ``candidates`` is uint64 (B, n * n), the digits that each
-    cell may take, if some of the boards carry candidates. ``places`` has the places where the
-    boards were read, if they were.
+    digit 1 .. n. The digits are not checked. ``candidates`` is uint64 (B, n * n), the digits that
+    each cell may take; None if no board has given candidates. ``locations`` has the locations where
+    the boards were read; None if they were not read from an input.
     """
 
-    _COLUMNS = ("cells", "candidates", "places")
+    _COLUMNS = ("cells", "candidates", "locations")
     geometry: Geometry
     cells: NDArray[np.uint8]
     candidates: NDArray[np.uint64] | None = None
-    places: Places | None = None
+    locations: SourceLocations | None = None
 
     def __repr__(self) -> str:
         return f"<Batch: {self.describe()}>"
 
     def describe(self) -> str:
-        """Say it in a few words: ``100 boards of 9x9 cells``."""
+        """Describe the batch in a few words: ``100 boards of 9x9 cells``."""
         n = self.geometry.n
         boards = "1 board" if len(self) == 1 else f"{len(self)} boards"
         return f"{boards} of {n}x{n} cells"
 
     @classmethod
     def of(cls, boards: Batch | Sequence[Board]) -> Batch:
-        """Make a batch of boards, at least one, all of one geometry; a batch stays as it is."""
+        """Make a batch of at least one board, all of one geometry; return a batch unchanged."""
         if isinstance(boards, Batch):
             return boards
         if len(boards) == 1:  # without copies
             [board] = boards
             masks = board.given_candidates
             return cls(board.geometry, board.cells[None], None if masks is None else masks[None])
-        given = [board.given_candidates for board in boards]
         geometry = boards[0].geometry
+        masks_by_board = [board.given_candidates for board in boards]
         candidates = None
-        if any(masks is not None for masks in given):
-            whole = np.full(geometry.cells, geometry.all_digits)
-            candidates = np.stack([whole if masks is None else masks for masks in given])
+        if any(masks is not None for masks in masks_by_board):
+            all_allowed = np.full(geometry.cells, geometry.all_digits)
+            candidates = np.stack([
+                all_allowed if masks is None else masks for masks in masks_by_board
+            ])  # fmt: skip
         return cls(geometry, np.stack([board.cells for board in boards]), candidates)
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """Join batches of one geometry, at least one; all have places, or none."""
-        if len(batches) == 1:
+        """Join at least one batch of one geometry; either all or no batches have locations."""
+        if len(batches) == 1:  # without copies
             return batches[0]
         geometry = batches[0].geometry
+        cells = np.concatenate([batch.cells for batch in batches])
         candidates = None
         if any(batch.candidates is not None for batch in batches):
             candidates = np.concatenate([
@@ -180,9 +194,10 @@ class Batch(RowBlock):
                 if batch.candidates is None else batch.candidates
                 for batch in batches
             ])  # fmt: skip
-        places = [batch.places for batch in batches if batch.places is not None]
-        cells = np.concatenate([batch.cells for batch in batches])
-        return cls(geometry, cells, candidates, Places.joined(places) if places else None)
+        locations = [batch.locations for batch in batches if batch.locations is not None]
+        return cls(
+            geometry, cells, candidates, SourceLocations.joined(locations) if locations else None
+        )
 
     def __getitem__(self, index: int) -> Board:
         if self.candidates is None or (self.candidates[index] == self.geometry.all_digits).all():
@@ -194,38 +209,41 @@ class Batch(RowBlock):
 
     def alphabet(self, index: int) -> bytes:
         """Return the symbols of the digits with which a board was read; empty for numbers."""
-        if self.places is None or not self.places.texts[index]:
+        if self.locations is None or not self.locations.board_texts[index]:
             return b""
-        return self.places.origin(index).alphabet or DIGITS[: self.geometry.n]
+        return self.locations.source(index).alphabet or DIGITS[: self.geometry.n]
 
     def in_alphabets(
         self, lines: bytes | memoryview, boards: NDArray[np.int64] | None = None
     ) -> bytes | memoryview:
         """Return canonical lines of solutions, each in the alphabet of its board.
 
-        ``boards``, int64 (k), has the board of each line; without it, every board has one line, or
-        the only board has all.
+        ``boards``, int64 (k), is the index of the board of each line. Without it, every board has
+        one line, or the only board has all lines.
         """
-        if self.places is None or not any(origin.alphabet for origin in self.places.origins):
+        if self.locations is None or not any(source.alphabet for source in self.locations.sources):
             return lines
-        owners = self.places.origin_of if boards is None else self.places.origin_of[boards]
+        source_of = self.locations.source_of if boards is None else self.locations.source_of[boards]
+        source_indices = source_of.tolist()
         tables = {}
-        for owner in set(owners.tolist()):
-            symbols = self.places.origins[owner].alphabet
-            tables[owner] = bytes.maketrans(DIGITS[: len(symbols)], symbols)
+        for index in set(source_indices):
+            symbols = self.locations.sources[index].alphabet
+            tables[index] = bytes.maketrans(DIGITS[: len(symbols)], symbols)
         if len(tables) == 1:
             return bytes(lines).translate(*tables.values())
-        pairs = zip(bytes(lines).splitlines(keepends=True), cycle(owners.tolist()), strict=False)
-        return b"".join(line.translate(tables[owner]) for line, owner in pairs)
+        # ``cycle``: the only index of a single board serves all its lines.
+        pairs = zip(bytes(lines).splitlines(keepends=True), cycle(source_indices), strict=False)
+        return b"".join(line.translate(tables[index]) for line, index in pairs)
 
     def singles(self) -> Iterator[Batch]:
-        """Give a batch of one for each board."""
+        """Yield a batch of one board for each board."""
         return (self.part(index, index + 1) for index in range(len(self)))
 
     def with_cells(self, cells: NDArray[np.uint8]) -> Batch:
-        """Return boards with some of the clues, uint8 (B, n * n); a single board may have many.
+        """Return boards with some of the clues, ``cells``, uint8 (k, n * n).
 
-        A cell that lost its clue may have any digit, other candidates stay as they are.
+        There is one row for each board, or any number of rows for a single board. A cell without
+        its clue may have any digit; the candidates of other cells stay.
         """
         masks = self.candidates
         if masks is not None:
@@ -235,5 +253,5 @@ class Batch(RowBlock):
 
 
 def sort_keys(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
-    """Return the keys to sort full boards by: of contiguous uint8 (k, n * n), bytes (k)."""
+    """Return sort keys, bytes (k), of full boards, contiguous uint8 (k, n * n)."""
     return rows.view(f"S{rows.shape[1]}").ravel()

@@ -56,9 +56,9 @@ class _ReadBlock(NamedTuple):
 
     boards: Batch
     size: int
-    """The number of boards that was wanted."""
+    """The number of boards that was requested."""
     seconds: float
-    """The time that reading it took."""
+    """The time spent reading it."""
 
 
 def in_blocks(
@@ -160,9 +160,9 @@ def blocks_of(batches: Iterable[Batch], pace: ChunkSize) -> Iterator[Batch]:
             boards += len(batch)
             while boards >= pace.size:
                 size = pace.size  # it may change while the block is processed
-                joined = Batch.joined(pending)
-                yield joined.part(0, size)
-                pending = [joined.part(size, boards)] if boards > size else []
+                all_pending = Batch.joined(pending)
+                yield all_pending.part(0, size)
+                pending = [all_pending.part(size, boards)] if boards > size else []
                 boards -= size
             if pending and has_paused:
                 yield Batch.joined(pending)

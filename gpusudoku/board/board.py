@@ -1,6 +1,6 @@
-"""An immutable board: clues and geometry, and what follows from them without any search.
+"""An immutable board: clues and geometry, and what can be derived from them without a search.
 
-In every candidate mask of this project bit d - 1 is set while digit d is still possible.
+In all candidates masks of this project, bit d - 1 is set if digit d is possible.
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ class Conflict(NamedTuple):
     digit: int
 
     def describe(self, geometry: Geometry) -> str:
-        """Say it in words: ``r1c1 and r1c5 both hold 7``."""
-        first = geometry.cell_name(self.first)
-        second = geometry.cell_name(self.second)
-        return f"{first} and {second} both hold {self.digit}"
+        """Describe the conflict in words: ``r1c1 and r1c5 both hold 7``."""
+        first_name = geometry.cell_name(self.first)
+        second_name = geometry.cell_name(self.second)
+        return f"{first_name} and {second_name} both hold {self.digit}"
 
 
 class Board:
     """Clues on a grid and, optionally, candidates for its cells.
 
     A board is immutable. ``board[r, c]`` is the digit in a cell, 0 if it is empty, with rows and
-    columns from 0; ``board[r]`` is a row, and so is what iterating gives. ``numpy.asarray(board)``
-    is the grid. A notebook draws it.
+    columns from 0. ``board[r]`` is a row, and iterating yields the rows. ``numpy.asarray(board)``
+    is the grid. A notebook draws the board.
 
     Parameters
     ----------
     cells
-        n * n integers, row by row in any shape: 0 for an empty cell (None will do), else a digit
-        1 .. n. An array of any library will do.
+        n * n integers, row by row in any shape: 0 or None for an empty cell, else a digit 1 .. n.
+        An array of any library is accepted.
     geometry
         The box shape; guessed from the number of cells if not given.
     candidates
-        n * n masks of the digits that are allowed in the cells, in any shape: bit d - 1 stands for
-        digit d. If not given, every digit is allowed everywhere.
+        n * n masks of the digits that are allowed in the cells, in any shape: bit d - 1 is digit d.
+        If not given, every digit is allowed everywhere.
 
     Raises
     ------
     InputError
-        If the number of cells is no square, does not fit the geometry, or a digit is out of range.
-        Clues that contradict each other are no error: such a board has no solution.
-        If there is not one mask for every cell, a mask has bits beyond digit n, or that of a filled
-        cell excludes its digit. An empty cell without any candidate is no error: again, such a
-        board has no solution.
+        If the number of cells is not a square or does not fit the geometry, or a digit is out of
+        range. Contradicting clues are not an error: such a board has no solution.
+        If there is not one mask for every cell, a mask has bits beyond digit n, or the mask of a
+        filled cell excludes its digit. An empty cell without any candidate is not an error: again,
+        such a board has no solution.
     """
 
     _geometry: Geometry
@@ -82,6 +82,7 @@ class Board:
         for array in (digits, masks):
             if array is not None:
                 array.setflags(write=False)
+        # Assignment to attributes is forbidden, see __setattr__.
         vars(self).update(_geometry=geometry, _cells=digits, _masks=masks)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -92,7 +93,7 @@ class Board:
 
     @classmethod
     def of_digits(cls, cells: NDArray[np.uint8], geometry: Geometry) -> Board:
-        """Make a board of cells, uint8 (n * n), that are known to be right, and do not change."""
+        """Make a board of cells, uint8 (n * n), without checks. The array must not change later."""
         board = object.__new__(cls)
         cells.setflags(write=False)
         vars(board).update(_geometry=geometry, _cells=cells, _masks=None)
@@ -113,7 +114,7 @@ class Board:
 
     @property
     def _key(self) -> tuple[Geometry, bytes, bytes | None]:
-        """All that makes two boards equal."""
+        """The values that are equal for equal boards."""
         masks = None if self._masks is None else self._masks.tobytes()
         return self.geometry, self.cells.tobytes(), masks
 
@@ -135,7 +136,7 @@ class Board:
         return iter(self.grid)
 
     def __contains__(self, digit: object) -> bool:
-        """Tell whether a cell holds the digit; 0 stands for an empty cell."""
+        """Tell whether a cell holds the digit; 0 is an empty cell."""
         return digit in self.cells.tolist()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -143,7 +144,7 @@ class Board:
         return np.array(self.grid, dtype=dtype, copy=copy)
 
     def __str__(self) -> str:
-        """Return the canonical line; with given candidates those of all cells, in braces."""
+        """Return the canonical line; for given candidates, those of all cells in braces."""
         if self._masks is None:
             return write_cells(self.cells)
         return write_candidates(self._masks, self.n)
@@ -154,15 +155,15 @@ class Board:
         return f"<board with candidates {self}, box={self.geometry}>"
 
     def describe(self) -> str:
-        """Say it in a few words: ``a 9x9 board with 30 clues``."""
-        article = "an" if self.n in (8, 11, 18) else "a"
+        """Describe the board in a few words: ``a 9x9 board with 30 clues``."""
+        article = "an" if self.n in (8, 11, 18) else "a"  # as they are pronounced
         restricted = "" if self._masks is None else " and given candidates"
         clues = f"{self.clues} clue{'' if self.clues == 1 else 's'}"
         return f"{article} {self.n}x{self.n} board with {clues}{restricted}"
 
     def _repr_html_(self) -> str:
-        hidden = "" if self._masks is None else "Given candidates are not drawn."
-        return draw(self.geometry, self.cells, caption=hidden)
+        caption = "" if self._masks is None else "Given candidates are not drawn."
+        return draw(self.geometry, self.cells, caption=caption)
 
     @property
     def geometry(self) -> Geometry:
@@ -201,9 +202,9 @@ class Board:
 
     @property
     def given_candidates(self) -> NDArray[np.uint64] | None:
-        """uint64 (n * n), read-only: the masks that were given; None if none were.
+        """uint64 (n * n), read-only: the given masks; None if the board has no given candidates.
 
-        The mask of a filled cell is that of its digit alone.
+        The mask of a filled cell has its digit only.
         """
         return self._masks
 
@@ -211,10 +212,11 @@ class Board:
     def candidates(self) -> NDArray[np.uint64]:
         """uint64 (n * n), read-only: per cell the mask of allowed digits; 0 in filled cells.
 
-        Digits are allowed that stand in none of the cell's units, and that are among its given
-        candidates, if there are any.
+        A digit is allowed if none of the cell's units contains it, and if it is among the given
+        candidates of the cell or none are given.
         """
         digits = digit_masks(self.cells)
+        # uint64 (3n): the digits in each unit; then, uint64 (n * n), in the units of each cell.
         digits_of_units = np.bitwise_or.reduce(digits[self.geometry.units], axis=1)
         excluded = np.bitwise_or.reduce(digits_of_units[self.geometry.unit_of], axis=1)
         allowed = np.uint64((1 << self.n) - 1) if self._masks is None else self._masks
@@ -236,10 +238,10 @@ class Board:
     def conflicts(self) -> tuple[Conflict, ...]:
         """All pairs of equal clues that share a unit, in ascending order of cells."""
         return tuple(
-            Conflict(int(first), int(second), int(self.cells[first]))
-            for first in np.flatnonzero(self.cells)
-            for second in self.geometry.peers[first]
-            if second > first and self.cells[second] == self.cells[first]
+            Conflict(int(cell), int(peer), int(self.cells[cell]))
+            for cell in np.flatnonzero(self.cells)
+            for peer in self.geometry.peers[cell]
+            if peer > cell and self.cells[peer] == self.cells[cell]
         )
 
     @property
@@ -248,17 +250,17 @@ class Board:
         return self.empty_cells == 0
 
     def transposed(self) -> Board:
-        """Mirror the board at its main diagonal; boxes of R x C become C x R."""
+        """Return the board mirrored at its main diagonal; boxes of R x C become C x R."""
         masks = None if self._masks is None else self._masks.reshape(self.n, self.n).T
         return Board(self.grid.T, self.geometry.transposed, candidates=masks)
 
     def relabelled(self, digits: Iterable[int]) -> Board:
-        """Replace digit d by the d-th of ``digits``, a permutation of 1 .. n.
+        """Return the board with the d-th of ``digits``, a permutation of 1 .. n, for digit d.
 
         Raises
         ------
         InputError
-            If ``digits`` is no permutation of 1 .. n.
+            If ``digits`` is not a permutation of 1 .. n.
         """
         new_digits = list(digits)
         if sorted(new_digits) != list(range(1, self.n + 1)):
@@ -266,6 +268,7 @@ class Board:
         masks = None
         if self._masks is not None:
             bits = self._masks[:, None] >> np.arange(self.n, dtype=np.uint64) & np.uint64(1)
+            # Bit d - 1 of every mask moves to the bit of the new digit.
             new_bits = np.array(new_digits, np.uint64) - np.uint64(1)
             masks = np.bitwise_or.reduce(bits << new_bits, axis=1)
         cells = np.array([0, *new_digits], np.uint8)[self.cells]
@@ -273,29 +276,29 @@ class Board:
 
 
 def array_of(cells: ArrayLike) -> NDArray[Any]:
-    """Make an array of cells, such as nested lists.
+    """Convert cells, such as nested lists, to an array.
 
-    It has integers or, if there are missing values, objects: integers and None.
+    The array has integers or, if values are missing, objects: integers and None.
     """
     cells = host_array(cells)
     if isinstance(cells, list | tuple) and {*map(type, cells)} - {int, list}:
-        cells = [host_array(row) for row in cells]
+        cells = [host_array(row) for row in cells]  # rows may be arrays of a library, too
     try:
         values = np.asarray(cells)
     except ValueError:
-        raise InputError(_uneven(cells)) from None
+        raise InputError(_describe_uneven_rows(cells)) from None
     except TypeError as error:  # an object that does not become an array
         raise InputError(f"no array of cells: {error}") from None
     if values.ndim == 0:
         raise InputError(f"expected integers for the cells, found {described(cells)}")
     if values.dtype.kind in "iu":
         return values
-    values = np.asarray(cells, object)  # of mixed types NumPy would make texts or floats
-    objects: NDArray[Any] = np.frompyfunc(_cell, 1, 1)(values)
+    values = np.asarray(cells, object)  # NumPy converts mixed types to texts or floats
+    objects: NDArray[Any] = np.frompyfunc(_cell_value, 1, 1)(values)
     return objects
 
 
-def _cell(value: object) -> object:
+def _cell_value(value: object) -> object:
     """Return the value of a cell: None for a missing value, an integer for a whole float."""
     if isinstance(value, float | np.floating):
         if np.isnan(value):
@@ -304,15 +307,15 @@ def _cell(value: object) -> object:
     return None if type(value).__name__ == "NAType" else value  # pandas.NA
 
 
-def _uneven(rows: Any) -> str:
-    """Describe the error in rows from which NumPy makes no array."""
+def _describe_uneven_rows(rows: Any) -> str:
+    """Describe the error in rows that NumPy cannot convert to an array."""
     sizes = [len(row) if _is_row(row) else None for row in rows] if _is_row(rows) else []
-    common = Counter(size for size in sizes if size is not None).most_common(1)
-    for place, size in enumerate(sizes):
+    most_common = Counter(size for size in sizes if size is not None).most_common(1)
+    for number, size in enumerate(sizes, 1):
         if size is None:
-            return f"row {place + 1} is no list of cells"
-        if size != common[0][0]:
-            return f"row {place + 1} has {size} cells, expected {common[0][0]}"
+            return f"row {number} is not a list of cells"
+        if size != most_common[0][0]:
+            return f"row {number} has {size} cells, expected {most_common[0][0]}"
     return "expected a list of integers, or of rows of integers"
 
 
@@ -321,13 +324,13 @@ def _is_row(value: object) -> bool:
 
 
 def name_of(cell: int, cells: int) -> str:
-    """Name a cell of a board of which only the number of cells is known."""
+    """Name a cell of a board if only its number of cells is known."""
     n = isqrt(cells)
     return f"r{cell // n + 1}c{cell % n + 1}" if n * n == cells else f"cell {cell + 1}"
 
 
 def _digits_of(cells: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:
-    """Return the digits of a board's cells, uint8 (n * n), 0 for None, and its geometry."""
+    """Return the digits of a board, uint8 (n * n), 0 for an empty cell, and its geometry."""
     values = array_of(cells).ravel()
     if values.dtype.kind not in "iu":
         digits = [0 if value is None else value for value in values.tolist()]
@@ -357,7 +360,7 @@ def _digits_of(cells: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.
 def _masks_of(
     candidates: ArrayLike, cells: NDArray[np.uint8], geometry: Geometry
 ) -> NDArray[np.uint64]:
-    """Check candidates and return them, uint64 (n * n); a filled cell has only its digit."""
+    """Check candidates and return their masks, uint64 (n * n); a filled cell has its digit only."""
     try:
         values = array_of(candidates).ravel()
     except InputError as error:
@@ -369,7 +372,7 @@ def _masks_of(
     for cell in np.flatnonzero((values < 0) | (values > int(geometry.all_digits))).tolist():
         raise InputError(
             f"{geometry.cell_name(cell)} has the candidates {int(values[cell]):#x}:"
-            f" only the lowest {geometry.n} bits stand for digits"
+            f" only the lowest {geometry.n} bits are digits"
         )
     masks = values.astype(np.uint64)
     digits = digit_masks(cells)
@@ -381,13 +384,14 @@ def _masks_of(
 
 
 def digit_masks(cells: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return the mask of every filled cell's digit alone, 0 for an empty cell."""
+    """Return for every cell the mask that has its digit only, 0 for an empty cell."""
+    # An empty cell counts as digit 1 here, because a shift by -1 is undefined.
     bits = np.uint64(1) << (np.maximum(cells, 1).astype(np.uint64) - np.uint64(1))
     return np.where(cells > 0, bits, np.uint64(0))
 
 
 def single_digits(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """Return the digits of masks that have one bit, 0 for others, in the shape of the masks."""
-    # A mask of one bit, less 1, has all bits below.
+    """Return the digits of masks with one bit, 0 for others, in the shape of the masks."""
+    # A mask with one bit, minus 1, has all lower bits.
     digits = np.bitwise_count(masks - np.uint64(1)) + 1
     return np.where(np.bitwise_count(masks) == 1, digits, 0).astype(np.uint8)

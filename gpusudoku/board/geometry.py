@@ -19,7 +19,7 @@ from gpusudoku.errors import Hint, InputError, described, shown
 from gpusudoku.jobs.forks import cached_property
 
 MAX_DIGITS = 64
-"""The most digits of a board: a set of digits is a 64-bit mask."""
+"""The maximum number of digits of a board: a set of digits is a 64-bit mask."""
 
 
 @dataclass(frozen=True, order=True)
@@ -47,7 +47,7 @@ class Geometry:
             raise InputError(f"box {self}: {self.n} digits, at most {MAX_DIGITS} are supported")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not its tables: pickled arrays forget that they are read-only.
+        # Without the tables: pickled arrays lose their read-only flag.
         return Geometry, (self.box_rows, self.box_columns)
 
     def __str__(self) -> str:
@@ -84,6 +84,7 @@ class Geometry:
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """int64 (3n, n): the cells of every unit, in ascending order."""
+        # Sorting the cells by unit puts the n cells of each unit next to each other.
         order = np.argsort(self.unit_of.T, axis=1, kind="stable")
         return _read_only(order.reshape(3 * self.n, self.n))
 
@@ -125,7 +126,7 @@ class Geometry:
 
     @classmethod
     def of_cells(cls, cells: int) -> Geometry | None:
-        """Guess the box of a board of so many cells; None if there is no such board, or box."""
+        """Guess the box shape of a board by its number of cells; None if no box shape fits."""
         n = isqrt(cells)
         try:
             return cls.of_size(n) if n * n == cells else None
@@ -134,7 +135,7 @@ class Geometry:
 
     @classmethod
     def of(cls, box: Geometry | str | None) -> Geometry | None:
-        """Return the geometry of a box as users give it: ``RxC``, a ``Geometry``, or None."""
+        """Return the geometry of a box shape: of ``RxC``, of a ``Geometry``, or None for None."""
         if box is None or isinstance(box, Geometry):
             return box
         if not isinstance(box, str):
@@ -163,7 +164,7 @@ no 16-clue Sudoku, 2014)."""
 
 
 def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
-    """Tell whether boards are of 9x9 cells and without given candidates: any can be contracted."""
+    """Tell whether boards have 9x9 cells and no given candidates, so that all can be contracted."""
     return geometry == NINE and candidates is None
 
 

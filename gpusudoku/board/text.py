@@ -1,8 +1,8 @@
 """The canonical line of a board, and its picture for notebooks.
 
-The line has ``.`` for an empty cell, 1-9 and A-Z for the digits; above 35 digits numbers separated
-by commas, 0 for an empty cell. A board with given candidates has a separate form, with the
-candidates of every cell in braces. ``formats`` knows all other forms.
+The line has ``.`` for an empty cell, 1-9 and A-Z for the digits. Above 35 digits it has numbers
+separated by commas, 0 for an empty cell. A board with given candidates has a form of its own, with
+the candidates of every cell in braces. The package ``formats`` has all other forms.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ DIGITS = b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The characters of the digits from 1 to 35."""
 
 _CHARACTERS = (b"." + DIGITS).ljust(256)
-_TOGETHER = 1 << 11
-"""Boards whose characters are made together: so many stay in the processor's cache."""
+"""The characters of the values from 0, for ``bytes.translate``."""
+_CHUNK_BOARDS = 1 << 11
+"""Boards whose characters are made together. Their bytes fit in the processor's cache."""
 _TABLE = "border-collapse:collapse;border:2px solid;margin:4px 0"
 _CELL = "width:1.8em;height:1.8em;padding:0;text-align:center;border:1px solid"
 
@@ -35,45 +36,47 @@ def write_cells(cells: NDArray[np.uint8]) -> str:
 def write_lines(
     cells: NDArray[np.uint8],
     tails: Sequence[bytes] = (b"",),
-    which: NDArray[np.intp] | None = None,
+    tail_of: NDArray[np.intp] | None = None,
 ) -> bytes:
     """Write the canonical lines of many boards, uint8 (B, n * n), each with a newline.
 
-    At its end each has one of few ``tails``: that with the index ``which``, intp (B), or the first.
+    Each line ends in one of a few ``tails``. ``tail_of``, intp (B), has the index of each board's
+    tail; without it, all lines have the first tail.
     """
-    return bytes(line_buffer(cells, tails, which))
+    return bytes(line_buffer(cells, tails, tail_of))
 
 
 def line_buffer(
     cells: NDArray[np.uint8],
     tails: Sequence[bytes] = (b"",),
-    which: NDArray[np.intp] | None = None,
+    tail_of: NDArray[np.intp] | None = None,
 ) -> memoryview:
-    """Write the same as ``write_lines``, without a copy of all lines at the end.
+    """Write the same as ``write_lines``, but without copying all lines at the end.
 
-    Other threads can run Python while NumPy fills the buffer, but not while it is copied to bytes.
+    Other threads can run Python while NumPy fills the buffer, but not during a copy to bytes.
     """
     size = cells.shape[1]
     if isqrt(size) > len(DIGITS):
-        indices = [0] * len(cells) if which is None else which.tolist()
+        indices = [0] * len(cells) if tail_of is None else tail_of.tolist()
         rows = zip(cells.tolist(), indices, strict=True)
         return memoryview(b"".join(
             [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
         ))  # fmt: skip
     ends = np.array([tail + b"\n" for tail in tails])
     lines = np.empty((len(cells), size + ends.itemsize), np.uint8)
-    for start in range(0, len(cells), _TOGETHER):
-        part = lines[start : start + _TOGETHER]
-        part[:, :size] = cells[start : start + _TOGETHER]
-        codes = part.reshape(-1)  # arithmetic on one row of bytes is a few bytes a cycle quicker
-        empty = (codes == 0).view(np.uint8)
+    for start in range(0, len(cells), _CHUNK_BOARDS):
+        chunk = lines[start : start + _CHUNK_BOARDS]
+        chunk[:, :size] = cells[start : start + _CHUNK_BOARDS]
+        codes = chunk.reshape(-1)  # a view; arithmetic on one long row is faster
+        is_empty = (codes == 0).view(np.uint8)
         if size > 9 * 9:
             codes += (ord("A") - ord("9") - 1) * (codes > 9).view(np.uint8)
         codes += ord("0")
-        codes -= (ord("0") - ord(".")) * empty
-    lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if which is None else ends.take(which)
+        codes -= (ord("0") - ord(".")) * is_empty
+    lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if tail_of is None else ends.take(tail_of)
     if len({*map(len, tails)}) > 1:
-        return memoryview(lines.tobytes().replace(b"\0", b""))  # that fills up shorter ends
+        # Shorter ends are padded with zero bytes.
+        return memoryview(lines.tobytes().replace(b"\0", b""))
     return lines.reshape(-1).data
 
 
@@ -84,9 +87,12 @@ def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
 
 def candidate_groups(masks: NDArray[np.uint64], n: int) -> list[str]:
     """Write the digits of every mask, uint64 (n * n), above 35 digits separated by commas."""
-    wide = n > len(DIGITS)
-    digits = [str(d) for d in range(1, n + 1)] if wide else list(DIGITS.decode())
-    separator = "," if wide else ""
+    if n > len(DIGITS):
+        digits = [str(digit) for digit in range(1, n + 1)]
+        separator = ","
+    else:
+        digits = list(DIGITS.decode())
+        separator = ""
     return [separator.join(digits[d] for d in range(n) if mask >> d & 1) for mask in masks.tolist()]
 
 
@@ -98,10 +104,10 @@ def draw(
 ) -> str:
     """Draw cells, uint8 (n * n), as an HTML table, with thick lines around the boxes.
 
-    It has no colours, so it suits dark and light themes. ``clues``, bool (n * n), are bold, by
-    default all filled cells. The caption is plain text.
+    It has no colours, so it suits dark and light themes. ``clues``, bool (n * n), tells which cells
+    are bold; by default all filled cells. The caption is plain text.
     """
-    bold = cells > 0 if clues is None else clues
+    is_bold = cells > 0 if clues is None else clues
     rows = []
     line = write_cells(cells)
     symbols = line.split(",") if geometry.n > len(DIGITS) else line
@@ -115,7 +121,7 @@ def draw(
             if column and column % geometry.box_columns == 0:
                 style += ";border-left:2px solid"
             text = symbols[cell] if cells[cell] else ""
-            row_html += f'<td style="{style}">{f"<b>{text}</b>" if bold[cell] else text}</td>'
+            row_html += f'<td style="{style}">{f"<b>{text}</b>" if is_bold[cell] else text}</td>'
         rows.append(f'<tr style="background:none">{row_html}</tr>')
     caption_html = f"<div>{caption}</div>" if caption else ""
     return (

@@ -178,7 +178,7 @@ def _count_boards(
     counts_each = run.single or output_options.in_detail or check is not None
     with open_engine(cluster, options) as engine:
         writer = count_writer(
-            output_options, run.source.origin, single=run.single, only_boards=only is not None
+            output_options, run.source.input_source, single=run.single, only_boards=only is not None
         )
         counter = _counter(on_cluster=cluster is not None, counts_each=counts_each)
         work = partial(counter, options=options, engine=engine)

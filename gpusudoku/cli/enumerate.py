@@ -105,7 +105,7 @@ def enumerate_(
     output_options = OutputOptions.from_params(params, command)
     options = Options(**params)
     run = Run(command, boards, input_options, output_options, part=part)
-    writer = SolutionWriter(output_options.form or "line", run.source.origin)
+    writer = SolutionWriter(output_options.form or "line", run.source.input_source)
     # A part of a batch has whole boards: the run selects them, and lists all their solutions.
     part_of_board = part if run.single else None
     selection = Selection(in_order, first, last, part_of_board, options.limit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.batch import Batch, InputSource, SourceLocations
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
@@ -256,9 +256,9 @@ def puzzle_run(
 
     A run needs boards as its input, which checkpoints and parts compare. Here it is an empty board.
     """
-    places = Places.of(Origin(""), [0])
+    locations = SourceLocations.of(InputSource(""), [0])
     empty_cells = Board.empty(options.geometry).cells
-    empty_batch = Batch(options.geometry, empty_cells[None], places=places)
+    empty_batch = Batch(options.geometry, empty_cells[None], locations=locations)
     input_options = InputOptions(options.geometry)
     return Run(command, [empty_batch], input_options, output_options, part=part)
 

@@ -147,9 +147,9 @@ def _count_text(parts: list[PartFile], boards: Batch) -> bytes:
     from gpusudoku.runs.counting import merged
 
     options: Any = parts[0].record.identity.options
-    assert boards.places is not None  # ``placed`` sets them
+    assert boards.locations is not None  # ``placed`` sets them
     output_options = OutputOptions(options["format"], errors=options["keep_going"])
-    writer = count_writer(output_options, boards.places.origin(0), single=True)
+    writer = count_writer(output_options, boards.locations.source(0), single=True)
     count = merged([part.record for part in parts])
     return writer.header() + writer.text(ResultBlock.of(boards, count, None))
 

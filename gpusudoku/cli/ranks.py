@@ -74,7 +74,7 @@ def nth(board: str, numbers: tuple[int, ...], input_options: InputOptions, **par
     ):
         source = Source([board], input_options, expects_one=True)
         batch = sole_board(board, source)
-        writer = SolutionWriter(form, source.origin, ("number",))
+        writer = SolutionWriter(form, source.input_source, ("number",))
         solutions = _make_solutions(source, batch, params)
         out.write_header(writer.header)
         place = place_of(batch, 0)
@@ -152,7 +152,7 @@ def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
 
     Solutions are written with the symbols of their board, such as the letters ABCD for 4x4.
     """
-    cells = values_in(alphabet, b"" if grid.places is None else grid.places.texts[0])
+    cells = values_in(alphabet, b"" if grid.locations is None else grid.locations.board_texts[0])
     is_full = cells.size > 0 and cells.all() and cells.max() <= len(alphabet)
     return Board(cells, grid.geometry) if is_full else grid[0]
 

@@ -94,7 +94,9 @@ def sample(
         if part is not None:
             refuse_together("--part", {"--distinct": distinct})
         numbers = run.select_tasks(number, "draws")
-    writer = SolutionWriter(output_options.form or "line", run.source.origin, ("seed", "draw"))
+    writer = SolutionWriter(
+        output_options.form or "line", run.source.input_source, ("seed", "draw")
+    )
     with run.open(writer.header):
         seed = run.seed(seed)
         engine = start_engine(options)

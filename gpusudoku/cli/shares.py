@@ -209,7 +209,7 @@ def _unique_writer(
             return Solutions(shares.board, options, engine=get_engine()).unique_pairs()
 
     form = form or ("text" if run.single else "jsonl")
-    return unique_writer(form, run.source.origin, run.single, pairs, find_placements)
+    return unique_writer(form, run.source.input_source, run.single, pairs, find_placements)
 
 
 def _part_record(run: Run, batch: Batch, part: PartNumber, options: Options) -> bytes:

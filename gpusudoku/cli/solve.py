@@ -118,7 +118,7 @@ def solve(
         run.single and output_options.form is None and output_options.to_stdout and is_terminal
     )
     writer = solve_writer(
-        output_options, run.source.origin, single=run.single, on_terminal=on_terminal
+        output_options, run.source.input_source, single=run.single, on_terminal=on_terminal
     )
     solve_blocks = _solver(
         on_cluster=cluster is not None, solves_each=run.single or output_options.in_detail

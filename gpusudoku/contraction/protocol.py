@@ -42,7 +42,7 @@ class Contraction(Protocol):
     def tasks(self) -> int:
         """The number of tasks, once prepared; 0 if there is no solution."""
 
-    def most_threads(self, memory: int) -> int:
+    def max_threads(self, memory: int) -> int:
         """Return the number of threads that fit into ``memory`` bytes, at least 1."""
 
     def prepare(self, threads: int) -> None:

@@ -105,7 +105,7 @@ class CpuEngine(Engine):
     def contract(
         self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
-        threads = min(self.workers, contraction.most_threads(memory))
+        threads = min(self.workers, contraction.max_threads(memory))
         return contract_on_threads(contraction, tasks, job, threads, sums)
 
 
@@ -350,11 +350,11 @@ class PartWorker(TaskWorker):
         remaining_parts: list[tuple[int, BoardPart]] = list(task.payload)
         while remaining_parts:
             counter, part = remaining_parts.pop()
-            # ``sum_one`` replaces the part by others if it divides it.
+            # ``sum_or_divide_last`` replaces the part by others if it divides it.
             pending = [part]
             value = products = 0
             try:
-                value, products = self._parts.sum_one(pending, job.flag)
+                value, products = self._parts.sum_or_divide_last(pending, job.flag)
             except Cancelled:
                 if not job.stopped:
                     raise

@@ -14,7 +14,7 @@ from gpusudoku.board.geometry import NINE
 from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.order import JoinOrder
 from gpusudoku.contraction.general.parts import BoardPart, Parts
-from gpusudoku.contraction.nine.order import NineOrder, Products
+from gpusudoku.contraction.nine.order import NineOrder, NineSolutionWriter
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, locked_cached_property
@@ -34,7 +34,10 @@ takes longer than adding their products."""
 
 
 class NineIndex(SolutionIndex):
-    """The contraction order of a 9x9 board. ``candidates`` is uint64 (81), as for ``Nine``."""
+    """The contraction order of a 9x9 board.
+
+    ``candidates`` is uint64 (81), as for ``NineContraction``.
+    """
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
         self._order = NineOrder(candidates, threads)
@@ -55,16 +58,16 @@ class NineIndex(SolutionIndex):
         # Not len(numbers), which is limited to 2^63.
         if numbers.stop - start <= LOOKED_UP_ROWS:
             return iter([self.at(np.array(numbers, object))])
-        return self._products.rows(start, numbers.stop, threads=self._threads)
+        return self._writer.rows(start, numbers.stop, threads=self._threads)
 
     def texts(self, start: int, stop: int | None = None) -> Iterator[bytes | memoryview]:
         stop = self._range(start, stop).stop
-        for lines in self._products.rows(start, stop, text=True, threads=self._threads):
+        for lines in self._writer.rows(start, stop, text=True, threads=self._threads):
             yield lines.reshape(-1).data
 
     @locked_cached_property
-    def _products(self) -> Products:
-        return Products(self._order)
+    def _writer(self) -> NineSolutionWriter:
+        return NineSolutionWriter(self._order)
 
 
 class GeneralIndex(SolutionIndex):

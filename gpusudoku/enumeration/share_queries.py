@@ -14,7 +14,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.board.geometry import FEWEST_CLUES, is_nine
-from gpusudoku.contraction.nine.shares import many_nine_shares
+from gpusudoku.contraction.nine.shares import count_many_nine_shares
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
@@ -78,7 +78,7 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
         simplified = Frontier.of(block.select(counts >= LISTED_TOGETHER)).simplified(
             SearchSettings()
         )
-        shares[other_boards] = many_nine_shares(simplified.candidates, engine.threads)
+        shares[other_boards] = count_many_nine_shares(simplified.candidates, engine.threads)
     else:
         for index in other_boards.tolist():
             try:

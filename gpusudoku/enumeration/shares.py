@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import Parts
-from gpusudoku.contraction.general.shares import join_shares
+from gpusudoku.contraction.general.shares import count_join_shares
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.in_memory import shares_in
 from gpusudoku.enumeration.lexicographic import counts_of_digits
@@ -57,10 +57,10 @@ def contracted_shares(
 ) -> NDArray[Any]:
     """Compute the shares by a contraction, or raise TooExpensive."""
     if isinstance(contraction, Join):
-        return join_shares(contraction, count, threads)
+        return count_join_shares(contraction, count, threads)
     shares = np.zeros((board.geometry.cells, board.n), object)
     for _, join in contraction.joins():
-        shares += join_shares(join, count, threads)
+        shares += count_join_shares(join, count, threads)
     return shares
 
 

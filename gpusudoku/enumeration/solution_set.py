@@ -194,8 +194,8 @@ class SolutionSet:
         elif self._is_nine:
             with delayed_forks():
                 # Imported lazily, because it is slow.
-                from gpusudoku.contraction.nine.shares import nine_shares
-            shares = nine_shares(self._candidates(), self.engine.threads)
+                from gpusudoku.contraction.nine.shares import count_nine_shares
+            shares = count_nine_shares(self._candidates(), self.engine.threads)
         elif self.count <= self._max_in_memory:
             shares = self._load().shares()
         else:
@@ -326,7 +326,7 @@ class SolutionSet:
             from gpusudoku.contraction.nine.sum import stages
 
             nine = stages()
-            later = [*nine.of_one_board(), *nine.of_contraction_order(), *nine.of_products()]
+            later = [*nine.of_one_board(), *nine.of_contraction_order(), *nine.of_solution_writer()]
             ready(kernels, later=later if self._is_nine and limit else ())
         board = Batch.of([self.board])
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)

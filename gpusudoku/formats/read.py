@@ -1,19 +1,19 @@
-"""Read boards of any known form.
+"""Reading of boards in any known form.
 
-The first lines tell the form:
+The form is recognised by the first lines:
 
-* one board on each line, as characters or as numbers separated by blanks or commas; everything
-  after a colon is ignored (:mod:`~gpusudoku.formats.lines`);
-* one board on each line with text in front of it or behind it, or as a link
-  (:mod:`~gpusudoku.formats.beside`);
+* one board on each line, as characters or as numbers separated by blanks or commas; text after a
+  colon is ignored (:mod:`~gpusudoku.formats.lines`);
+* one board on each line with other text before or after it, or as a link
+  (:mod:`~gpusudoku.formats.annotated_lines`);
 * a grid with one row on each line, as characters or as numbers, with or without rules around the
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
 * a table with or without a header, one row on each line (:mod:`~gpusudoku.formats.tables`);
-* JSON objects, or lists of Python, JSON, C or Java, which stand for lines of the first two forms
-  (:mod:`~gpusudoku.formats.objects`).
+* JSON objects, or lists of Python, JSON, C or Java, which are converted to lines of the first two
+  forms (:mod:`~gpusudoku.formats.objects`).
 
-Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
+Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` defines the
 symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 """
 
@@ -30,8 +30,8 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Hint, InputError, described, python_words
-from gpusudoku.formats.beside import is_beside, read_beside
-from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
+from gpusudoku.formats.annotated_lines import has_annotated_lines, read_annotated_lines
+from gpusudoku.formats.grids import Head, has_board_per_line, read_grids, read_head
 from gpusudoku.formats.lines import next_line, plain_board, read_lines, read_plain
 from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
 from gpusudoku.formats.source import (
@@ -39,21 +39,22 @@ from gpusudoku.formats.source import (
     FormatError,
     Lines,
     Meter,
+    ReadOptions,
     UnreadableError,
-    Way,
-    content,
-    opened,
+    clean_line,
+    open_input,
 )
 from gpusudoku.formats.tables import find_header, read_table
 
 _SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
-"""A number of boards, or of rows and columns of a board or of its boxes."""
+"""A number of boards, or the numbers of rows and columns of a board or of its boxes."""
 _TEXT = "<text>"
-"""The source of a text, in errors."""
+"""The name of a text in errors."""
 _MIN_ROW = 4
-"""Characters of the line below them."""
-_MAX_BAD = 1 << 7
-"""Bad boards before the first good one, if there are control characters: more are binary data."""
+"""The minimum length of the line below such numbers."""
+_MAX_BAD_BOARDS = 1 << 7
+"""In an input with control characters, more bad boards before the first good one mean binary
+data."""
 
 
 def read_batches(
@@ -64,38 +65,42 @@ def read_batches(
     meter: Meter | None = None,
     words: Callable[[Hint], str] = python_words,
 ) -> Iterator[Batch | InputError]:
-    """Read a file, ``-`` for standard input, as :func:`read_stream` does; a meter follows it."""
+    """Read a file, ``-`` for standard input, as :func:`read_stream` does.
+
+    The meter, if given, measures the progress.
+    """
     try:
-        with opened(path, meter) as (stream, source):
-            yield from read_stream(stream, Way(source, geometry, column, words=words))
+        with open_input(path, meter) as (stream, source):
+            yield from read_stream(stream, ReadOptions(source, geometry, column, words=words))
     except InputError as error:
         yield error
     except OSError as error:
         yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
 
 
-def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
+def read_stream(stream: BinaryIO, options: ReadOptions) -> Iterator[Batch | InputError]:
     """Read every board of a stream of bytes, UTF-8 or UTF-16, in constant memory.
 
-    Boards come many at a time where lines allow it; every batch has places. In the place of a bad
-    board comes its error, and others follow; after an error in the whole input, such as mixed
-    formats, nothing follows.
+    Boards come in large batches where the lines allow it. Every batch has ``locations``. A bad
+    board gives an error in its place, and the boards after it are read. After an error of the
+    whole input, such as mixed formats, nothing follows.
     """
+    is_empty = True
     try:
-        first = None
-        for first in _entries(Lines(stream), way):
-            yield first
-        if first is None:
+        for entry in _read_input(Lines(stream), options):
+            is_empty = False
+            yield entry
+        if is_empty:
             raise UnreadableError("no board found")
     except FormatError as error:
-        yield error.at(way)
+        yield error.as_input_error(options)
 
 
-def read_text_batches(text: str, way: Way) -> Iterator[Batch | InputError]:
+def read_text_batches(text: str, options: ReadOptions) -> Iterator[Batch | InputError]:
     """Read a text as :func:`read_stream` does."""
-    # A lone surrogate cannot be encoded; the bytes that it becomes are no symbol either.
+    # A lone surrogate cannot be encoded; the bytes that replace it are not symbols either.
     data = text.encode(errors="surrogatepass")
-    return read_stream(BufferedReader(BytesIO(data), BUFFER_BYTES), way)
+    return read_stream(BufferedReader(BytesIO(data), BUFFER_BYTES), options)
 
 
 def read_text(
@@ -104,17 +109,17 @@ def read_text(
     geometry: Geometry | None = None,
     source: str = _TEXT,
     column: str | None = None,
-    near: Geometry | None = None,
+    preferred: Geometry | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text, up to the first error, which is raised."""
-    return _boards_of(text, Way(source, geometry, column, near))
+    return _read_boards(text, ReadOptions(source, geometry, column, preferred))
 
 
-def _boards_of(text: str, way: Way) -> Iterator[Board]:
-    for found in read_text_batches(text, way):
-        if isinstance(found, InputError):
-            raise found
-        yield from found
+def _read_boards(text: str, options: ReadOptions) -> Iterator[Board]:
+    for entry in read_text_batches(text, options):
+        if isinstance(entry, InputError):
+            raise entry
+        yield from entry
 
 
 def parse(text: str, box: Geometry | str | None = None) -> Board:
@@ -135,86 +140,95 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return plain_board(text, geometry) or parse_as(text, Way(_TEXT, geometry))
+    return plain_board(text, geometry) or parse_as(text, ReadOptions(_TEXT, geometry))
 
 
-def parse_as(text: str, way: Way) -> Board:
-    """Read one board from text, with the options of a way."""
-    boards = list(_boards_of(text, way))
+def parse_as(text: str, options: ReadOptions) -> Board:
+    """Read one board from text with some options."""
+    boards = list(_read_boards(text, options))
     if len(boards) != 1:
-        raise InputError(f"{len(boards)} boards where one was expected")
+        raise InputError(f"expected one board, found {len(boards)}")
     return boards[0]
 
 
-def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read an input of any form, below a line with the number of its boards or their size."""
-    plain = read_plain(lines, way)
+def _read_input(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputError]:
+    """Read an input of any form, also below a line with the number of its boards or their size."""
+    plain = read_plain(lines, options)
     if plain is not None:
         return plain
-    head = head_of(lines)
-    if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
-        first = next(lines)
-        size = head.first
-        text = content(next_line(lines)[1])
-        figures, cells = (len(b"".join(line.split())) for line in (size, text))
-        # A row where blanks are empty cells is as long as the next one.
-        if len(size) < len(text) and max(figures + 1, _MIN_ROW) <= cells:
-            found = _entries_of_text(head_of(lines), lines, way)
-            return _checked(found, [*map(int, size.split())], first[0])
-        lines.put_back([first])
-    return _entries_of_text(head, lines, way)
+    head = read_head(lines)
+    if _SIZE.fullmatch(head.first) and options.geometry != Geometry(1, 1):
+        size_line = next(lines)
+        size_text = head.first
+        text_below = clean_line(next_line(lines)[1])
+        figures = len(b"".join(size_text.split()))
+        cells = len(b"".join(text_below.split()))
+        # If both lines have the same length, the first one may be a row with blanks for empty
+        # cells.
+        if len(size_text) < len(text_below) and max(figures + 1, _MIN_ROW) <= cells:
+            entries = _read_text(read_head(lines), lines, options)
+            numbers = [*map(int, size_text.split())]
+            return _check_numbers(entries, numbers, size_line[0])
+        lines.put_back([size_line])
+    return _read_text(head, lines, options)
 
 
-def _checked(
-    found: Iterator[Batch | InputError], numbers: list[int], line: int
+def _check_numbers(
+    entries: Iterator[Batch | InputError], numbers: list[int], line: int
 ) -> Iterator[Batch | InputError]:
-    """Read boards, and refuse numbers above them that tell neither how many nor how large."""
-    boards = 0
+    """Yield boards; refuse numbers above them that are neither their number nor their size."""
+    board_count = 0
     text = " ".join(map(str, numbers))
-    message = f"{text!r} above boards, expected their number, or the size of one or its box"
-    for entry in found:
+    message = (
+        f"{text!r} above boards, expected the number of boards, or the size of a board or its box"
+    )
+    for entry in entries:
         if isinstance(entry, InputError):
             yield entry
-            yield from found
+            yield from entries
             return
         n = entry.geometry.n
         box = [entry.geometry.box_rows, entry.geometry.box_columns]
-        if len(numbers) == 2 and numbers not in ([n, n], box):  # before a wrong answer
+        # Two numbers are a size. Check it before the boards are counted with wrong boxes.
+        if len(numbers) == 2 and numbers not in ([n, n], box):
             raise FormatError(message, line)
-        boards += len(entry)
+        board_count += len(entry)
         yield entry
-    if boards and numbers not in ([boards], [n], [n, n], box, box[:1]):
+    if board_count and numbers not in ([board_count], [n], [n, n], box, box[:1]):
         raise FormatError(message, line)
 
 
-def _entries_of_text(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read an input of any form; binary data is one error."""
-    if head.binary is None:
-        return _entries_of_form(head, lines, way)
-    # A line with a control character is one bad board, if there are good ones.
-    first: list[Batch | InputError] = []
+def _read_text(head: Head, lines: Lines, options: ReadOptions) -> Iterator[Batch | InputError]:
+    """Read an input of any form; refuse binary data with a single error."""
+    if head.binary_error is None:
+        return _read_form(head, lines, options)
+    # If there are good boards, a line with a control character is just a bad board.
+    first_entries: list[Batch | InputError] = []
     with suppress(FormatError):
-        found = _entries_of_form(head, lines, way)
-        for entry in islice(found, _MAX_BAD):
-            first.append(entry)
+        entries = _read_form(head, lines, options)
+        for entry in islice(entries, _MAX_BAD_BOARDS):
+            first_entries.append(entry)
             if not isinstance(entry, InputError):
-                return chain(first, found)
-    raise head.binary
+                return chain(first_entries, entries)
+    raise head.binary_error
 
 
-def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Choose the reader of the input's form."""
+def _read_form(head: Head, lines: Lines, options: ReadOptions) -> Iterator[Batch | InputError]:
+    """Recognise the form of an input and read it.
+
+    Forms that are easy to tell from others are tried first; a grid is what remains.
+    """
     if is_json(head):
-        return read_objects(lines, way)
+        return read_objects(lines, options)
     if is_list(head):
-        lines = unfold(lines, way)
-        head = head_of(lines)
+        lines = unfold(lines, options)
+        head = read_head(lines)
     else:
-        header = find_header(head, way)
+        header = find_header(head, options)
         if header is not None:
-            return read_table(lines, way, header)
-    if is_beside(head, way):
-        return read_beside(lines, way)
-    if is_one_per_line(head, way):
-        return read_lines(lines, way)
-    return read_grids(lines, way)
+            return read_table(lines, options, header)
+    if has_annotated_lines(head, options):
+        return read_annotated_lines(lines, options)
+    if has_board_per_line(head, options):
+        return read_lines(lines, options)
+    return read_grids(lines, options)

@@ -8,36 +8,37 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from gpusudoku.board.batch import Batch, Origin
+from gpusudoku.board.batch import Batch, InputSource
 from gpusudoku.board.board import Board
 from gpusudoku.errors import Hint, InputError, shown
-from gpusudoku.formats.grids import Head, is_one_per_line
-from gpusudoku.formats.lines import MIN_CELLS, LineParser, LinesTogether
+from gpusudoku.formats.grids import Head, has_board_per_line
+from gpusudoku.formats.lines import MIN_CELLS, BulkReader, LineParser
 from gpusudoku.formats.source import (
-    LONGEST_FENCE,
+    MAX_FENCE_BYTES,
     FormatError,
     Lines,
     NumberedLine,
+    ReadOptions,
     UnreadableError,
-    Way,
-    content,
+    clean_line,
     is_fence,
-    quoted,
-    single,
+    make_single_batch,
+    quote_board,
 )
 
-NAMES = frozenset(
+BOARD_NAMES = frozenset(
     {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
      "grids", "problem", "problems", "question", "questions"}
 )  # fmt: skip
 """The usual names of the column of boards, and of the value in a JSON object."""
 
 _DELIMITERS = (b"\t", b",", b";")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NAME = re.compile(rb'\s*"?(?!(?i:nan)\b)[A-Za-z][\w .-]*+"?\s*')
-_MAX_NAMES = 9
-"""Names of columns that a message lists."""
-_MAX_LINES = 1 << 8
-"""Lines of a row after the first one."""
+_MAX_NAMES_SHOWN = 9
+"""The maximum number of column names in a message."""
+_MAX_FOLLOWING_LINES = 1 << 8
+"""The maximum number of lines of a row after its first one."""
 
 
 class Header(NamedTuple):
@@ -48,27 +49,28 @@ class Header(NamedTuple):
     delimiter: bytes
     names: tuple[str, ...]
     column: int
+    """The index of the column of boards; -1 if it has not been chosen yet."""
 
-    def others(self, fields: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the fields of the other columns."""
+    def extra_fields(self, fields: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the fields of the columns that are not boards."""
         return (*fields[: self.column], *fields[self.column + 1 :])
 
 
-def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
-    """Read the board of every line; a line without one gives an error in its place."""
-    parser = LineParser(way.geometry, way.near)
-    together = LinesTogether(lines)
-    origin = Origin(way.source, header.others(header.names))
+def read_table(lines: Lines, options: ReadOptions, header: Header) -> Iterator[Batch | InputError]:
+    """Read the board of every line; yield an error for a line without a board."""
+    parser = LineParser(options.geometry, options.preferred)
+    bulk_reader = BulkReader(lines)
+    source = InputSource(options.source, header.extra_fields(header.names))
 
-    def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def split_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         rows = csv.reader(lines, delimiter=header.delimiter.decode(), strict=True)
         with suppress(csv.Error):
-            for place, (text, row) in enumerate(zip(lines, rows, strict=False), 1):
+            for line_count, (text, row) in enumerate(zip(lines, rows, strict=False), 1):
                 if (
                     len(row) != len(header.names)
                     or text.startswith("#")
-                    or (len(text) < LONGEST_FENCE and is_fence(f"{text}\n".encode()))
-                    or rows.line_num != place  # a field goes on over several lines
+                    or (len(text) < MAX_FENCE_BYTES and is_fence(f"{text}\n".encode()))
+                    or rows.line_num != line_count  # a field continues on the next line
                 ):
                     return
                 yield row.pop(header.column), tuple(row)
@@ -76,82 +78,104 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
     for number, line in lines:
         if number <= header.line or not line.strip():
             continue
-        if line.startswith(b"#"):
-            with suppress(FormatError):
-                check = LineParser(way.geometry, way.near)
-                _board(check, number, line, header, _fields(line, header.delimiter, number))
+        if line.startswith(b"#"):  # a comment, but a row may begin with #, too
+            if _is_row_with_board(line, number, header, options):
                 yield FormatError(
-                    f"{shown(line.strip())} reads two ways, as a comment or as a row", number
-                ).at(way, line.strip(), origin.columns)
+                    f"{shown(line.strip())} is ambiguous, a comment or a row", number
+                ).as_input_error(options, line.strip(), source.extra_columns)
             continue
         fields: list[bytes] = []
         try:
-            line = _row_of(line, lines, header, way)
-            fields = _fields(line, header.delimiter, number)
-            board = _board(parser, number, line, header, fields)
+            row = _join_row(line, lines, header, options)
+            fields = _split_fields(row, header.delimiter, number)
+            board = _parse_row(parser, number, row, header, fields)
         except FormatError as error:
-            known = [*fields, *[b""] * len(header.names)][: len(header.names)]
-            others = _texts_of(header.others(known))
-            yield error.at(way, known[header.column], origin.columns, others)
+            column_count = len(header.names)
+            padded_fields = [*fields, *[b""] * column_count][:column_count]
+            puzzle = padded_fields[header.column]
+            extra_texts = _decode_fields(header.extra_fields(padded_fields))
+            yield error.as_input_error(options, puzzle, source.extra_columns, extra_texts)
         else:
-            yield single(board, origin, number, _texts_of(header.others(fields)), parser.text)
-            yield from together.split(line, board.geometry, origin, fields_of_lines)
+            extra_texts = _decode_fields(header.extra_fields(fields))
+            yield make_single_batch(board, source, number, extra_texts, parser.board_text)
+            yield from bulk_reader.read_similar_records(row, board.geometry, source, split_lines)
 
 
-def _texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
+def _decode_fields(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
-def _row_of(line: bytes, lines: Lines, header: Header, way: Way) -> bytes:
-    """Return a row, of which a field in quotes may go on over the next lines."""
+def _is_row_with_board(line: bytes, number: int, header: Header, options: ReadOptions) -> bool:
+    """Tell whether a line is a row of the table with a valid board."""
+    parser = LineParser(options.geometry, options.preferred)
+    with suppress(FormatError):
+        _parse_row(parser, number, line, header, _split_fields(line, header.delimiter, number))
+        return True
+    return False
+
+
+def _join_row(line: bytes, lines: Lines, header: Header, options: ReadOptions) -> bytes:
+    """Return a row, with the following lines if a field in quotes continues on them."""
     row = line
-    taken: list[NumberedLine] = []
-    while row.count(b'"') % 2:
+    following_lines: list[NumberedLine] = []
+    while row.count(b'"') % 2:  # a quoted field has not ended
         following = next(lines, None)
-        taken += [following] if following else []
-        if not following or _is_row(following[1], header, way) or len(taken) > _MAX_LINES:
-            lines.put_back(taken)
+        if following:
+            following_lines.append(following)
+        if (
+            not following
+            or _is_whole_row(following[1], header, options)
+            or len(following_lines) > _MAX_FOLLOWING_LINES
+        ):
+            lines.put_back(following_lines)
             return line
         row += following[1]
     return row
 
 
-def _is_row(line: bytes, header: Header, way: Way) -> bool:
+def _is_whole_row(line: bytes, header: Header, options: ReadOptions) -> bool:
     """Tell whether a line is a row by itself; a line of a field in quotes has fewer fields."""
-    fields = _fields(line, header.delimiter)
+    fields = _split_fields(line, header.delimiter)
     if len(fields) != len(header.names) or len(fields) == 1:
         return False
     with suppress(FormatError):
-        board = LineParser(way.geometry, way.near).parse_field(1, fields[header.column])
+        board = LineParser(options.geometry, options.preferred).parse_field(
+            1, fields[header.column]
+        )
         return board is not None and board.geometry.cells >= MIN_CELLS
     return False
 
 
-def _board(
+def _parse_row(
     parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes]
 ) -> Board:
     """Read the board of one row."""
     if len(fields) != len(header.names):
-        # More are wrong, too: of unquoted numbers, the first would be taken for a board.
+        # Additional fields are an error, too: of unquoted numbers, the first would be taken for a
+        # board.
         raise FormatError(f"{len(fields)} fields, expected {len(header.names)}", number)
     text = fields[header.column]
     try:
         board = parser.parse_field(number, text)
     except FormatError as error:
         # The fields before the board are at least this long; quotes may add to that.
-        place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
+        min_start = sum(len(field) + 1 for field in fields[: header.column])
+        start = line.find(text, min_start)
         if b"\n" in text or text.startswith(b"["):
             error.column = None
-        elif error.column is not None and place > 0:
-            error.column += len(line[:place].decode(errors="replace"))
+        elif error.column is not None and start > 0:
+            error.column += len(line[:start].decode(errors="replace"))
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
     return board
 
 
-def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[bytes]:
-    """Split a line into its fields, without their quotes; it is a row if it has a number."""
+def _split_fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[bytes]:
+    """Split a line into its fields, without their quotes.
+
+    A line with damaged quotes is one field, or an error if the ``number`` of the line is given.
+    """
     line = line.rstrip(b"\r\n")
     if b'"' not in line:
         return line.split(delimiter)
@@ -165,165 +189,199 @@ def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[by
     return [field.encode() for field in fields]
 
 
-def find_header(head: Head, way: Way) -> Header | None:
+def find_header(head: Head, options: ReadOptions) -> Header | None:
     """Find the columns of a table and which of them holds the boards; None if it is no table."""
-    row = head.lines[0][1]
+    first_row = head.lines[0][1]
     # The header may be the last comment before the first row, if it has as many columns.
-    header = _names_of(head.comment, row, way) if head.comment[0] else None
-    if header and 1 < len(header.names) == len(_fields(row, header.delimiter)):
-        return _with_column(header, row, way)
-    first, *rest = head.lines
-    row = next((line for _, line in rest if content(line).strip()), b"")
-    header = _names_of(first, row, way)
-    # Below a single name there are boards on one line each, or grids in quotes, and no other grid.
-    is_table = header is not None and (len(header.names) > 1 or way.column or row.count(b'"') == 1)
-    if header is not None and (is_table or not rest or is_one_per_line(Head(rest), way)):
-        return _with_column(header, row, way)
-    header = _without_names(first, way)
-    if header is None and way.column is not None:
-        raise no_column(way.column, first[0])
+    header = _parse_names(head.comment, first_row, options) if head.comment[0] else None
+    if header and 1 < len(header.names) == len(_split_fields(first_row, header.delimiter)):
+        return _choose_column(header, first_row, options)
+
+    first_line, *other_lines = head.lines
+    first_row = next((line for _, line in other_lines if clean_line(line).strip()), b"")
+    header = _parse_names(first_line, first_row, options)
+    if header is not None:
+        # Below a single name there are boards on one line each, or grids in quotes, and no other
+        # grid.
+        is_grid_in_quotes = first_row.count(b'"') == 1
+        is_table = len(header.names) > 1 or options.column or is_grid_in_quotes
+        if is_table or not other_lines or has_board_per_line(Head(other_lines), options):
+            return _choose_column(header, first_row, options)
+
+    header = _guess_columns(first_line, options)
+    if header is None and options.column is not None:
+        raise make_no_column_error(options.column, first_line[0])
     return header
 
 
-def listed_names(names: Sequence[str]) -> str:
-    """List the first names of columns in a message."""
-    more = ", …" if len(names) > _MAX_NAMES else ""
-    return ", ".join(map(shown, names[:_MAX_NAMES])) + more
+def join_names(names: Sequence[str]) -> str:
+    """Join the first names of columns for a message."""
+    ending = ", …" if len(names) > _MAX_NAMES_SHOWN else ""
+    return ", ".join(map(shown, names[:_MAX_NAMES_SHOWN])) + ending
 
 
-def no_column(name: str, line: int) -> UnreadableError:
-    """Return the error where a column was asked for and there is none."""
+def make_no_column_error(name: str, line: int) -> UnreadableError:
+    """Return the error for an option ``column`` if the input has no columns."""
     return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
 
 
-def board_in(field: bytes, way: Way) -> Board | None:
-    """Return the board that a field is, of at least sixteen cells with nothing between them."""
+def board_of_field(field: bytes, options: ReadOptions) -> Board | None:
+    """Return the board of a field, of at least sixteen unseparated cells; None if it has none."""
     text = field.strip()
     if len(text) < MIN_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
         return None
-    return _board_of_line(text, way)
+    return _board_of_line(text, options)
 
 
-def _board_of_line(text: bytes, way: Way) -> Board | None:
+def _board_of_line(text: bytes, options: ReadOptions) -> Board | None:
     try:
-        return LineParser(way.geometry, way.near).parse(0, text)
+        return LineParser(options.geometry, options.preferred).parse(0, text)
     except FormatError:
         return None
 
 
-def _boards_in(fields: Sequence[bytes], way: Way) -> dict[int, Board]:
-    """Return the boards that fields are, by their columns."""
-    return {i: board for i, field in enumerate(fields) if (board := board_in(field, way))}
+def _boards_by_column(fields: Sequence[bytes], options: ReadOptions) -> dict[int, Board]:
+    """Return the boards among some fields, by their columns."""
+    return {i: board for i, field in enumerate(fields) if (board := board_of_field(field, options))}
 
 
-def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
-    """Return the header that a line is, its column still open; None if it is none."""
-    number, text = line[0], line[1].lstrip(b"\xef\xbb\xbf# ")
+def _parse_names(line: NumberedLine, first_row: bytes, options: ReadOptions) -> Header | None:
+    """Return the header on a line, without its column of boards; None if it is not a header."""
+    number = line[0]
+    text = line[1].lstrip(_BYTE_ORDER_MARK + b"# ")
     # A single column may hold commas, but no tab.
     delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in text), b"\t")
-    fields = _fields(text, delimiter)
+    fields = _split_fields(text, delimiter)
     names = tuple(name.strip(b' "').decode(errors="replace") for name in fields)
     header = Header(number, delimiter, names, -1)
-    if any(name.lower() in NAMES for name in names):
+    if any(name.lower() in BOARD_NAMES for name in names):
         return header
-    if way.column is not None and _same(way.column) in map(_same, names):
+    if options.column is not None and _normalise(options.column) in map(_normalise, names):
         return header
-    is_names = (
-        len(names) > 1
-        and all(_NAME.fullmatch(name) for name in fields)
-        and not _boards_in(fields, way)
-        and len(cells := _fields(row, delimiter)) == len(names)
-        # A row of a large board has letters, too.
-        and (any(len(name) > 1 for name in names) or _boards_in(cells, way))
-    )
-    return header if is_names else None
+
+    # Other names must look like names, and the row below must have as many fields.
+    if len(names) < 2 or not all(_NAME.fullmatch(name) for name in fields):
+        return None
+    if _boards_by_column(fields, options):
+        return None
+    row_fields = _split_fields(first_row, delimiter)
+    if len(row_fields) != len(names):
+        return None
+    # A row of a large board has letters, too.
+    is_row_of_letters = all(len(name) == 1 for name in names)
+    if is_row_of_letters and not _boards_by_column(row_fields, options):
+        return None
+    return header
 
 
-def _with_column(header: Header, row: bytes, way: Way) -> Header:
+def _choose_column(header: Header, first_row: bytes, options: ReadOptions) -> Header:
     """Choose the column of the boards: by its name, or by the first row."""
     names = header.names
-    listed = listed_names(names)
-    if way.column is not None:
-        chosen = [i for i, name in enumerate(names) if name == way.column] or [
-            i for i, name in enumerate(names) if _same(name) == _same(way.column)
-        ]
-        if len(chosen) != 1:
-            found = "two columns" if chosen else "no column"
-            raise UnreadableError(
-                f"{found} {shown(way.column)}, the columns are {listed}", header.line
-            )
-        return header._replace(column=chosen[0])
-    known = [i for i, name in enumerate(names) if name.lower() in NAMES]
-    if len(known) == 1:
-        return header._replace(column=known[0])
-    fields = _fields(row, header.delimiter)[: len(names)]
-    boards = {
+    if options.column is not None:
+        return header._replace(column=_find_column(header, options.column))
+    usual_columns = [i for i, name in enumerate(names) if name.lower() in BOARD_NAMES]
+    if len(usual_columns) == 1:
+        return header._replace(column=usual_columns[0])
+    fields = _split_fields(first_row, header.delimiter)[: len(names)]
+    puzzles = {
         i: board
-        for i, board in _boards_in(fields, way).items()
-        if not board.is_full and (not known or i in known)
+        for i, board in _boards_by_column(fields, options).items()
+        if not board.is_full and (not usual_columns or i in usual_columns)
     }
-    if len(boards) == 1:
-        return header._replace(column=next(iter(boards)))
-    if boards:
-        first, second, *_ = boards
+    if len(puzzles) == 1:
+        return header._replace(column=next(iter(puzzles)))
+    if puzzles:
+        first, second = [*puzzles][:2]
         raise UnreadableError(
             (
-                f"a table that reads two ways, {shown(names[first])} with {quoted(boards[first])} "
-                f"or {shown(names[second])} with {quoted(boards[second])}: ",
+                f"an ambiguous table, {shown(names[first])} with "
+                f"{quote_board(puzzles[first])} or {shown(names[second])} with "
+                f"{quote_board(puzzles[second])}: ",
                 Hint("column"),
             ),
             header.line,
         )
     raise UnreadableError(
-        ("a table without a column of boards: ", Hint("column"), f", one of {listed}"), header.line
+        (
+            "a table without a column of boards: ",
+            Hint("column"),
+            f", one of {join_names(names)}",
+        ),
+        header.line,
     )
 
 
-def _without_names(first: NumberedLine, way: Way) -> Header | None:
+def _find_column(header: Header, name: str) -> int:
+    """Return the index of a column; its case counts only if several names differ in case."""
+    matches = [i for i, column_name in enumerate(header.names) if column_name == name]
+    if not matches:
+        key = _normalise(name)
+        matches = [
+            i for i, column_name in enumerate(header.names) if _normalise(column_name) == key
+        ]
+    if len(matches) != 1:
+        count = "two columns" if matches else "no column"
+        columns = join_names(header.names)
+        raise UnreadableError(f"{count} {shown(name)}, the columns are {columns}", header.line)
+    return matches[0]
+
+
+def _guess_columns(first_line: NumberedLine, options: ReadOptions) -> Header | None:
     """Return the columns of a table without a header, by its first row; None if it is no table."""
-    number, line = first
-    text = content(line).partition(b":")[0]
+    number, line = first_line
+    text = clean_line(line).partition(b":")[0]
     for delimiter in _DELIMITERS:
         if delimiter not in text:
             continue
-        fields = _fields(line, delimiter)
-        boards = _boards_in(fields, way)
+        fields = _split_fields(line, delimiter)
+        boards = _boards_by_column(fields, options)
         if not boards:
             continue
-        whole = _board_of_line(text, way)
-        if whole is not None and [whole] == [*boards.values()]:
-            return None  # There is nothing but a delimiter at an end.
-        if whole is not None:
+        board_of_whole_line = _board_of_line(text, options)
+        if board_of_whole_line is not None and [board_of_whole_line] == [*boards.values()]:
+            return None  # There is just a delimiter at an end.
+        if board_of_whole_line is not None:
             raise UnreadableError(
                 (
-                    "a line that reads two ways: as one board, or as several fields with one each: "
-                    "give ",
+                    "an ambiguous line: one board, or several fields with one each: give ",
                     Hint("box"),
                 ),
                 number,
             )
-        # Of several boards that with an empty cell counts.
-        unsolved = [i for i, board in boards.items() if not board.is_full] or list(boards)
-        if len(unsolved) > 1:
-            one, other, *_ = unsolved
-            raise UnreadableError(
-                f"a line that reads two ways, field {one + 1} with {quoted(boards[one])} or "
-                f"field {other + 1} with {quoted(boards[other])}: "
-                "give a header line with the name puzzle",
-                number,
-            )
-        [column] = unsolved
-        names = [f"field{i}" for i in range(1, len(fields) + 1)]
-        full = [i for i, board in boards.items() if i != column and board.is_full]
-        if len(full) == 1:
-            names[full[0]] = "solution"
-        elif len(fields) == 2 and delimiter == b";":
-            names[1 - column] = "name"
-        names[column] = "puzzle"
-        return Header(0, delimiter, tuple(names), column)
+        column = _find_puzzle(boards, number)
+        return Header(0, delimiter, _make_names(fields, delimiter, boards, column), column)
     return None
 
 
-def _same(name: str) -> str:
-    """Return the key by which names are compared where they differ in case only."""
+def _find_puzzle(boards: dict[int, Board], line: int) -> int:
+    """Return the column of the only board with an empty cell, or of the only board."""
+    # Next to a puzzle, a full board is its solution.
+    columns = [i for i, board in boards.items() if not board.is_full] or list(boards)
+    if len(columns) > 1:
+        first, second = columns[:2]
+        raise UnreadableError(
+            f"an ambiguous line: field {first + 1} with {quote_board(boards[first])} or "
+            f"field {second + 1} with {quote_board(boards[second])}: "
+            "give a header line with the name puzzle",
+            line,
+        )
+    return columns[0]
+
+
+def _make_names(
+    fields: Sequence[bytes], delimiter: bytes, boards: dict[int, Board], column: int
+) -> tuple[str, ...]:
+    """Return names for the columns of a table without a header."""
+    names = [f"field{i}" for i in range(1, len(fields) + 1)]
+    solutions = [i for i, board in boards.items() if i != column and board.is_full]
+    if len(solutions) == 1:
+        names[solutions[0]] = "solution"
+    elif len(fields) == 2 and delimiter == b";":
+        names[1 - column] = "name"
+    names[column] = "puzzle"
+    return tuple(names)
+
+
+def _normalise(name: str) -> str:
+    """Return the key by which names are compared if their case does not count."""
     return name.strip().lower()

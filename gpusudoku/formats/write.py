@@ -1,4 +1,4 @@
-"""Write boards. Every text reads back as the same board."""
+"""Writing of boards. Every text reads back as the same board."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _HEX_OF_LETTERS = bytes.maketrans(DIGITS[:16], HEX_DIGITS)
 
 
 class _Format(NamedTuple):
+    """How boards are written in a format."""
+
     description: str
     write: Callable[[Board, bytes], str]
-    """Writes a board in an alphabet, unless it is empty or the form has its own."""
+    """Writes a board in an alphabet. An empty alphabet is the usual one; some formats have their
+    own."""
     header: str = ""
-    rows: bool = False
+    has_rows: bool = False
     """True if a board takes several lines, so that a blank line must follow it."""
-    lines: Callable[[Batch], bytes | None] = lambda boards: None
-    """Writes many boards at a time, a line for each; returns None if they have to come alone."""
+    write_lines: Callable[[Batch], bytes | None] = lambda boards: None
+    """Writes many boards, one on each line; returns None if they must be written one by one."""
     shows_candidates: bool = False
 
 
@@ -32,14 +35,14 @@ def write(board: Board, format: str, alphabet: bytes = b"") -> str:  # noqa: A00
     """Write a board in one of the :data:`FORMATS`, without a newline; in an alphabet if given."""
     form = _format(format)
     if board.given_candidates is not None and not form.shows_candidates:
-        names = ", ".join(name for name, each in _FORMATS.items() if each.shows_candidates)
+        names = ", ".join(name for name, form in _FORMATS.items() if form.shows_candidates)
         raise InputError(f"a board with given candidates: only {names} show them")
     return form.write(board, alphabet)
 
 
 def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - as above
-    """Write boards in one of the :data:`FORMATS`, each alone or all as lines, with newlines."""
-    lines = None if boards.candidates is not None else _format(format).lines(boards)
+    """Write boards in one of the :data:`FORMATS`, one by one or all as lines, with newlines."""
+    lines = None if boards.candidates is not None else _format(format).write_lines(boards)
     if lines is None:
         yield from (f"{write(board, format)}\n".encode() for board in boards)
     else:
@@ -53,7 +56,7 @@ def header(format: str) -> str:  # noqa: A002 - as above
 
 def separator(format: str) -> str:  # noqa: A002 - as above
     """Return the text between two boards, after the newline: a blank line or nothing."""
-    return "\n" if _format(format).rows else ""
+    return "\n" if _format(format).has_rows else ""
 
 
 def _format(name: str) -> _Format:
@@ -86,12 +89,15 @@ def _letters(board: Board, _: bytes) -> str:
 
 
 def _plain_lines(boards: Batch) -> bytes | None:
-    """Write canonical lines, where the form has these, too."""
+    """Write canonical lines, for the formats that are the same."""
     return write_lines(boards.cells) if boards.geometry.n <= len(DIGITS) else None
 
 
 def _hex_lines(boards: Batch) -> bytes | None:
-    """Write hexadecimal lines, if all boards read back by the plainest rule."""
+    """Write hexadecimal lines; None if a board has no empty cell or no digit 1, written as 0.
+
+    Only boards with both are certain to read back as hexadecimal.
+    """
     cells = boards.cells
     if boards.geometry.n != 16 or not ((cells == 0).any(axis=1) & (cells == 1).any(axis=1)).all():
         return None
@@ -101,11 +107,12 @@ def _hex_lines(boards: Batch) -> bytes | None:
 def _hex(board: Board, _: bytes) -> str:
     if board.n != 16:
         raise InputError(f"a board of {board.n} digits: hexadecimal is for 16")
+    # Without empty cells or without a 0, the text may be read as 1-9 and A-G.
     text = board.cells.tobytes().translate(_HEXADECIMAL)
     if character_values(text, 16).tobytes() != board.cells.tobytes():
         raise InputError(
             "this board would not read back from hexadecimal, which is recognised by a 0 (the "
-            "digit 1) beside empty cells: use letters"
+            "digit 1) together with empty cells: use letters"
         )
     return text.decode()
 
@@ -125,19 +132,23 @@ def _pretty(board: Board, alphabet: bytes) -> str:
 
 
 def ruled(cells: Sequence[str], geometry: Geometry) -> str:
-    """Draw one text for every cell, with rules around the boxes; columns are as wide as need be."""
+    """Draw one text for every cell, with rules around the boxes; columns fit their longest text."""
     n = geometry.n
-    height = geometry.box_rows
-    width = geometry.box_columns
-    columns = [max(map(len, cells[column::n])) for column in range(n)]
-    boxes = range(0, n, width)
-    rule = " " + " ".join("=" * (sum(columns[i : i + width]) + width + 1) for i in boxes)
+    box_width = geometry.box_columns
+    column_widths = [max(map(len, cells[column::n])) for column in range(n)]
+    box_starts = range(0, n, box_width)
+    # The rule above a box is as long as its texts with a blank on each side of every text.
+    rule_lengths = [
+        sum(column_widths[start : start + box_width]) + box_width + 1 for start in box_starts
+    ]
+    rule = " " + " ".join("=" * length for length in rule_lengths)
     lines = []
     for row in range(n):
-        if row % height == 0:
+        if row % geometry.box_rows == 0:
             lines.append(rule)
-        texts = [cells[row * n + column].ljust(columns[column]) for column in range(n)]
-        lines.append(f"| {' | '.join(' '.join(texts[i : i + width]) for i in boxes)} |")
+        texts = [cells[row * n + column].ljust(column_widths[column]) for column in range(n)]
+        boxes = [" ".join(texts[start : start + box_width]) for start in box_starts]
+        lines.append(f"| {' | '.join(boxes)} |")
     return "\n".join([*lines, rule])
 
 
@@ -145,40 +156,42 @@ _FORMATS = {
     "line": _Format(
         "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas",
         _line,
-        lines=_plain_lines,
+        write_lines=_plain_lines,
         shows_candidates=True,
     ),
-    "grid": _Format("one row per line: . 1-9 A-Z, or above 35 digits numbers", _grid, rows=True),
-    "integers": _Format(
-        "one row per line: numbers separated by blanks, 0 empty", _integers, rows=True
+    "grid": _Format(
+        "one row per line: . 1-9 A-Z, or above 35 digits numbers", _grid, has_rows=True
     ),
-    "letters": _Format("one line: . 1-9 A-Z, up to 35 digits", _letters, lines=_plain_lines),
+    "integers": _Format(
+        "one row per line: numbers separated by blanks, 0 empty", _integers, has_rows=True
+    ),
+    "letters": _Format("one line: . 1-9 A-Z, up to 35 digits", _letters, write_lines=_plain_lines),
     "hex": _Format(
-        "one line: . 0-9 A-F for the digits 1 to 16 of a 16x16 board", _hex, lines=_hex_lines
+        "one line: . 0-9 A-F for the digits 1 to 16 of a 16x16 board", _hex, write_lines=_hex_lines
     ),
     "pretty": _Format(
         "one row per line: numbers with rules around the boxes, * empty",
         _pretty,
-        rows=True,
+        has_rows=True,
         shows_candidates=True,
     ),
     "sdk": _Format(
         "SadMan Software: [Puzzle], then one row per line",
         lambda board, alphabet: f"[Puzzle]\n{_grid(board, alphabet)}",
-        rows=True,
+        has_rows=True,
     ),
     "csv": _Format(
         "comma-separated values with the column puzzle",
         lambda board, _: f'"{board}"' if "," in str(board) else str(board),
         "puzzle",
-        lines=_plain_lines,
+        write_lines=_plain_lines,
         shows_candidates=True,
     ),
     "tsv": _Format(
         "tab-separated values with the column puzzle",
         lambda board, _: str(board),
         "puzzle",
-        lines=_plain_lines,
+        write_lines=_plain_lines,
         shows_candidates=True,
     ),
 }

@@ -130,7 +130,7 @@ class Announcer(Watch):
 
     def not_cached(self, why: str) -> None:
         """See ``Watch``."""
-        if (text := f"what was compiled cannot be kept: {why}") not in self._announced:
+        if (text := f"compiled code cannot be cached: {why}") not in self._announced:
             self._announced.add(text)
             self.say(text)
 

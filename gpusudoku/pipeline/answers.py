@@ -81,8 +81,10 @@ class AnswerRun(Run):
         ):
             self._has_answers = self.output.size > 0
             if self._log is not None:
-                origin = self.source.origin
-                self._log_records = answer_records("jsonl", settings, origin, single=self.single)
+                input_source = self.source.input_source
+                self._log_records = answer_records(
+                    "jsonl", settings, input_source, single=self.single
+                )
             if settings.exit_code or not self.single:
                 seconds = 0.0 if self.checkpoint is None else self.checkpoint.seconds
                 self._tally = Tally(self.notes.get(_TALLY), seconds)

@@ -130,7 +130,7 @@ def count_single_board(
 
         saved_facts = {}
         if part is None:
-            writer = count_writer(settings, source.origin, single=True)
+            writer = count_writer(settings, source.input_source, single=True)
             text = writer.header() + writer.text(results)
         else:
             if not record.tasks:

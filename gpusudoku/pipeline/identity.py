@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch, Origin
+from gpusudoku.board.batch import Batch, InputSource
 from gpusudoku.errors import InputError, printable
-from gpusudoku.formats.source import single
+from gpusudoku.formats.source import make_single_batch
 from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
 
@@ -79,8 +79,8 @@ def identity_of_command(
     # identified by the digests of its files.
     if source.board is not None:
         boards = identity_of_board(source.board[0])
-        if source.origin.alphabet:
-            facts["alphabet"] = source.origin.alphabet.decode()
+        if source.input_source.alphabet:
+            facts["alphabet"] = source.input_source.alphabet.decode()
         for option in ("box", "column"):  # they only control how the board was read
             facts.pop(option, None)
     else:
@@ -117,19 +117,21 @@ def setup_of_command(command: CommandFacts, source: Source) -> dict[str, Any]:
 
 def place_facts(board: Batch) -> dict[str, Any]:
     """Describe the place of the only board of a batch, and its extra columns, as JSON."""
-    assert board.places is not None  # all boards of a command have a place
-    origin = board.places.origin(0)
+    assert board.locations is not None  # all boards of a command have a place
+    input_source = board.locations.source(0)
     return {
-        "source": origin.name,
-        "line": int(board.places.lines[0]),
-        "columns": list(origin.columns),
-        "beside": list(board.places.beside(0)),
-        "text": board.places.texts[0].decode(),
+        "source": input_source.name,
+        "line": int(board.locations.lines[0]),
+        "columns": list(input_source.extra_columns),
+        "beside": list(board.locations.extra_texts_of(0)),
+        "text": board.locations.board_texts[0].decode(),
     }
 
 
 def placed(boards: Mapping[str, Any], place: Mapping[str, Any]) -> Batch:
     """Create the batch of the board of an identity, with the place described by ``place_facts``."""
-    origin = Origin(place["source"], tuple(place["columns"]))
+    input_source = InputSource(place["source"], tuple(place["columns"]))
     text = place.get("text", "").encode()
-    return single(board_of_identity(boards), origin, place["line"], tuple(place["beside"]), text)
+    return make_single_batch(
+        board_of_identity(boards), input_source, place["line"], tuple(place["beside"]), text
+    )

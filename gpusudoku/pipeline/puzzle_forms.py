@@ -83,7 +83,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
         names.append("seed")
     if source.gives_errors:
         names.append("error")
-    records = RecordWriter(form, source.origin, names) if form in FORMS else None
+    records = RecordWriter(form, source.input_source, names) if form in FORMS else None
     gap = _gap_of(form, source)
 
     def text(block: MinimisedBlock) -> bytes:
@@ -123,7 +123,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
     has_details = automorphisms or with_map
     if source.gives_errors:
         names.append("error")
-    records = RecordWriter(form, source.origin, names) if form in FORMS else None
+    records = RecordWriter(form, source.input_source, names) if form in FORMS else None
     if records is None and form != "line" and has_details:
         raise InputError(f"--format {form} has no place for --automorphisms and --map")
     gap = _gap_of(form, source)
@@ -174,7 +174,7 @@ def neighbour_writer(form: str, source: Source) -> Writer:
     """Return the writer of neighbours; records have the puzzle and the changed clues, too."""
     if form not in FORMS:
         return Writer(lambda block: b"".join(board_texts(block.neighbours, form)))
-    records = RecordWriter(form, source.origin, ["neighbour", "removed", "added"])
+    records = RecordWriter(form, source.input_source, ["neighbour", "removed", "added"])
 
     def text(block: NeighbourBlock) -> bytes:
         geometry = block.boards.geometry

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.batch import Batch, InputSource, SourceLocations
 from gpusudoku.board.text import DIGITS, line_buffer
 from gpusudoku.results import BadBoard
 
@@ -169,13 +169,13 @@ class RecordWriter(TableWriter):
     """Writes records: rows with the place and the text of their board.
 
     A table has the columns of the place, the columns ``names`` of the command, and the extra
-    columns of the input ``origin``.
+    columns of the input ``input_source``.
     """
 
-    def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
+    def __init__(self, form: str, input_source: InputSource, names: Iterable[str] = ()) -> None:
         columns = [*_PLACE_COLUMNS, *names]
-        self._origin = origin
-        self._extra_names = distinct(origin.columns, columns)
+        self._input_source = input_source
+        self._extra_names = distinct(input_source.extra_columns, columns)
         super().__init__(form, [*columns, *self._extra_names])
 
     def text(
@@ -197,8 +197,8 @@ class RecordWriter(TableWriter):
         details
             Further values for each record, at the end of JSON objects.
         """
-        places = boards.places
-        assert places is not None  # all boards of a command have a place
+        locations = boards.locations
+        assert locations is not None  # all boards of a command have a place
         if not len(boards):
             return b""
 
@@ -214,25 +214,25 @@ class RecordWriter(TableWriter):
                 return [column[index] for index in board_of.tolist()]
             return column[board_of]
 
-        sources = Choices([origin.name for origin in places.origins], places.origin_of)
-        lines: Any = places.lines
+        sources = Choices([source.name for source in locations.sources], locations.source_of)
+        lines: Any = locations.lines
         if not lines.all():  # line 0: the board comes from no text
             lines = [line or None for line in lines.tolist()]
-        puzzles: Any = places.texts
+        puzzles: Any = locations.board_texts
         if not puzzles.astype(bool).all():  # some texts are not a character for each cell
             texts = zip(as_list(puzzles), boards, strict=True)
             puzzles = [text or str(board) for text, board in texts]
         place = {"source": of_records(sources), "line": of_records(lines)}
         puzzles = of_records(puzzles)
-        has_extra = any(origin.columns for origin in places.origins)
+        has_extra = any(source.extra_columns for source in locations.sources)
 
         if self.delimiter:
-            extra_columns = zip(*places.others.tolist(), strict=True) if has_extra else ()
+            extra_columns = zip(*locations.extra_texts.tolist(), strict=True) if has_extra else ()
             extra_values = map(of_records, map(list, extra_columns))
             extra = dict(zip(self._extra_names, extra_values, strict=True))
             return self.rows({**place, "puzzle": puzzles, **columns, **extra})
 
-        end = of_records(_extra_columns_as_json(places)) if has_extra else ""
+        end = of_records(_extra_columns_as_json(locations)) if has_extra else ""
         if details:
             ends = zip(_repeated(end), details, strict=False)
             end = [f"{text}, {json.dumps(values)[1:-1]}" for text, values in ends]
@@ -246,12 +246,12 @@ class RecordWriter(TableWriter):
         # A list of one: at least one column must have a value for each row.
         place = {"source": [entry.source], "line": entry.line or None}
         if self.delimiter:
-            texts = dict(zip(entry.columns, entry.others, strict=True))
-            extra_values = map(texts.get, self._origin.columns)
+            texts = dict(zip(entry.extra_columns, entry.extra_texts, strict=True))
+            extra_values = map(texts.get, self._input_source.extra_columns)
             extra = dict(zip(self._extra_names, extra_values, strict=True))
             record = {**place, "puzzle": entry.puzzle, "error": entry.reason, **extra}
             return self.rows(record)
-        texts = dict(zip(distinct(entry.columns), entry.others, strict=True))
+        texts = dict(zip(distinct(entry.extra_columns), entry.extra_texts, strict=True))
         end = f', "columns": {json.dumps(texts)}' if texts else ""
         record = {"board": entry.puzzle or None, "error": entry.reason, **place}
         return self.rows(record, end)
@@ -396,20 +396,20 @@ def _repeated(values: Any) -> Iterable[Any]:
     return values if isinstance(values, list) else repeat(values)
 
 
-def _extra_columns_as_json(places: Places) -> list[str]:
+def _extra_columns_as_json(locations: SourceLocations) -> list[str]:
     """Write the extra columns of every board, as the end of its JSON object."""
-    origin_indices: list[int] = places.origin_of.tolist()
+    source_indices: list[int] = locations.source_of.tolist()
     templates = {}
-    # Not all origins: a slice of a batch keeps the origins of the whole batch.
-    for index in set(origin_indices):
+    # Not all sources: a slice of a batch keeps the sources of the whole batch.
+    for index in set(source_indices):
         pairs = [
             f"{in_quotes(name)}: ".replace("%", "%%") + "%s"
-            for name in distinct(places.origins[index].columns)
+            for name in distinct(locations.sources[index].extra_columns)
         ]
         templates[index] = f', "columns": {{{", ".join(pairs)}}}' if pairs else ""
     return [
         templates[index] % tuple(map(in_quotes, texts))
-        for index, texts in zip(origin_indices, places.others.tolist(), strict=True)
+        for index, texts in zip(source_indices, locations.extra_texts.tolist(), strict=True)
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch, Origin
+from gpusudoku.board.batch import Batch, InputSource
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
@@ -68,16 +68,16 @@ class Shares:
         return bool(int(self.board.candidates[cell]) >> digit - 1 & 1)
 
     @property
-    def origin(self) -> Origin:
+    def input_source(self) -> InputSource:
         """The input of the board."""
-        assert self.batch.places is not None  # all boards of a command have a place
-        return self.batch.places.origin(0)
+        assert self.batch.locations is not None  # all boards of a command have a place
+        return self.batch.locations.source(0)
 
     @property
     def line(self) -> int:
         """The number of the board's first line; 0 if the board comes from no text."""
-        assert self.batch.places is not None
-        return int(self.batch.places.lines[0])
+        assert self.batch.locations is not None
+        return int(self.batch.locations.lines[0])
 
 
 def share_writer(
@@ -111,7 +111,7 @@ def _share_object(shares: Shares) -> bytes:
     """
     counts = [list(map(str, row)) for row in shares.counts.tolist()]
     columns = {"count": str(shares.count), "shares": [counts]}
-    return RecordWriter("jsonl", shares.origin).text(shares.batch, columns)
+    return RecordWriter("jsonl", shares.input_source).text(shares.batch, columns)
 
 
 class ShareTable:
@@ -141,7 +141,7 @@ class ShareTable:
             )
         rows, columns = np.divmod(np.arange(n * n), n)
         values = {
-            "source": shares.origin.name,
+            "source": shares.input_source.name,
             "line": shares.line or None,
             "row": rows + 1,
             "column": columns + 1,
@@ -185,7 +185,7 @@ def _halving_list(shares: Shares, limit: int, single: bool) -> bytes:
 
 def unique_writer(
     form: str,
-    origin: Origin,
+    input_source: InputSource,
     single: bool,
     pairs: bool,
     find: Callable[[Shares], NDArray[np.int64]],
@@ -199,7 +199,7 @@ def unique_writer(
     names = ["row", "column", "digit"]
     if pairs:
         names += ["row2", "column2", "digit2"]
-    records = RecordWriter(form, origin, names) if form != "text" else None
+    records = RecordWriter(form, input_source, names) if form != "text" else None
 
     def text(shares: Shares) -> bytes:
         placements = find(shares)

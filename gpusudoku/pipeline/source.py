@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 import numpy as np
 
 from gpusudoku import collection, formats
-from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.batch import Batch, InputSource, SourceLocations
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import BadEntry, InputError, printable, shown
@@ -162,14 +162,14 @@ class Source:
         return None if isinstance(batch, InputError) or not self.single else batch
 
     @cached_property
-    def origin(self) -> Origin:
+    def input_source(self) -> InputSource:
         """The first input that has a board; it defines the extra columns of a table."""
         for batch in self._head:
             if isinstance(batch, Batch):
-                assert batch.places is not None  # all boards of a command have a place
-                return batch.places.origins[0]
+                assert batch.locations is not None  # all boards of a command have a place
+                return batch.locations.sources[0]
         entry = self._head[0].entry  # type: ignore[union-attr]
-        return Origin(entry.source, entry.columns) if entry else Origin("")
+        return InputSource(entry.source, entry.extra_columns) if entry else InputSource("")
 
     @cached_property
     def survey(self) -> Survey:
@@ -232,14 +232,15 @@ class Source:
 
     def _check_columns(self, batch: Batch) -> None:
         """Raise an InputError if a table is written and this input has other extra columns."""
-        assert batch.places is not None
-        origin = batch.places.origins[0]
-        table_origin = self.origin
-        if self._is_table and origin.columns != table_origin.columns:
+        assert batch.locations is not None
+        input_source = batch.locations.sources[0]
+        table_source = self.input_source
+        if self._is_table and input_source.extra_columns != table_source.extra_columns:
+            columns = _listed(input_source.extra_columns)
+            table_columns = _listed(table_source.extra_columns)
             raise InputError(
-                f"{origin.name}: has {_listed(origin.columns)}, but {table_origin.name} has "
-                f"{_listed(table_origin.columns)}: they do not fit in one table (--format jsonl "
-                "takes both)"
+                f"{input_source.name}: has {columns}, but {table_source.name} has {table_columns}: "
+                "they do not fit in one table (--format jsonl takes both)"
             )
 
     def batches(self) -> Iterator[Batch]:
@@ -431,8 +432,8 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     if not text.strip():
         yield _bad_argument(text, f"{shown(text)}: the text of a board is empty", "empty text")
         return
-    way = formats.Way(_ARGUMENT, reading.box, reading.column, words=option_words)
-    batches = list(formats.read_text_batches(text, way))
+    read_options = formats.ReadOptions(_ARGUMENT, reading.box, reading.column, words=option_words)
+    batches = list(formats.read_text_batches(text, read_options))
     error = next((batch for batch in batches if isinstance(batch, InputError)), None)
     cells = 0
     if error is None:
@@ -474,13 +475,13 @@ def _read_collected(name: str, box: Geometry | None) -> Iterator[Batch | InputEr
     if box not in (None, board.geometry):
         yield InputError(f"{name}: has boxes of {board.geometry}, not of {box}")
         return
-    places = Places.of(Origin(name), [0])
-    yield Batch(board.geometry, board.cells[None], places=places)
+    locations = SourceLocations.of(InputSource(name), [0])
+    yield Batch(board.geometry, board.cells[None], locations=locations)
 
 
 def place_of(boards: Batch, index: int) -> str:
     """Return the place of a board, with which its messages begin."""
-    return "" if boards.places is None else f"{boards.places.name(index)}: "
+    return "" if boards.locations is None else f"{boards.locations.name(index)}: "
 
 
 def conflict_in(board: Board) -> str:

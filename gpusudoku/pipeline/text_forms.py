@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch, Origin
+from gpusudoku.board.batch import Batch, InputSource
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
@@ -44,14 +44,16 @@ class Writer:
     bad: Callable[[BadBoard], bytes] = lambda board: b""
 
 
-def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single: bool) -> Writer:
+def answer_records(
+    form: str, settings: OutputOptions, input_source: InputSource, *, single: bool
+) -> Writer:
     """Return the writer of records, one for every board, of ``count`` or ``solve``.
 
     A JSON object has all statistics if its board was counted by itself.
     """
     has_statistics = form == "jsonl" and (single or settings.stats)
     names = ["count", "unique"] + ["solution"] * settings.solution + ["error"] * settings.errors
-    records = RecordWriter(form, origin, names)
+    records = RecordWriter(form, input_source, names)
 
     def text(results: ResultBlock) -> bytes:
         # Most boards have the same few counts: everything is computed once for each count.
@@ -87,14 +89,14 @@ def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single
 
 
 def count_writer(
-    settings: OutputOptions, origin: Origin, *, single: bool, only_boards: bool = False
+    settings: OutputOptions, input_source: InputSource, *, single: bool, only_boards: bool = False
 ) -> Writer:
     """Return the writer of counts: records, ``BOARD:COUNT``, or the count of a single board.
 
     With ``only_boards`` it writes the boards without their counts.
     """
     if settings.form is not None:
-        return answer_records(settings.form, settings, origin, single=single)
+        return answer_records(settings.form, settings, input_source, single=single)
 
     def text(results: ResultBlock) -> bytes | memoryview:
         boards = results.boards
@@ -115,7 +117,7 @@ def count_writer(
 
 
 def solve_writer(
-    settings: OutputOptions, origin: Origin, *, single: bool, on_terminal: bool
+    settings: OutputOptions, input_source: InputSource, *, single: bool, on_terminal: bool
 ) -> Writer:
     """Return the writer of one solution for each board.
 
@@ -126,7 +128,7 @@ def solve_writer(
         return Writer(_solution_on_terminal)
     form = settings.form or ("pretty" if single else "line")
     if form in RECORDS:
-        return answer_records(form, settings, origin, single=single)
+        return answer_records(form, settings, input_source, single=single)
     separator = formats.separator(form)
     # In the form `line`, line n of the output belongs to board n of a batch.
     gap = "" if single or separator else "\n"
@@ -188,10 +190,12 @@ class SolutionWriter:
     ``columns`` are the names of further columns of records, before the solution.
     """
 
-    def __init__(self, form: str, origin: Origin, columns: tuple[str, ...] = ()) -> None:
+    def __init__(self, form: str, input_source: InputSource, columns: tuple[str, ...] = ()) -> None:
         self._form = form
         is_record = form in RECORDS
-        self._records = RecordWriter(form, origin, [*columns, "solution"]) if is_record else None
+        self._records = (
+            RecordWriter(form, input_source, [*columns, "solution"]) if is_record else None
+        )
         self.is_plain = form == "line"
         """True if the output consists of the lines of solutions, without further columns."""
 

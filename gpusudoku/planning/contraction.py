@@ -1,4 +1,4 @@
-"""Plans of contractions: choosing ``Nine``, ``Join`` or a sum of ``Parts``, and running it.
+"""Plans of contractions: choose ``NineContraction``, ``Join`` or a sum of ``Parts``, and run it.
 
 This module imports contractions. It is itself imported lazily, because most boards need none.
 """
@@ -14,7 +14,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.general.join import KERNELS, Join
 from gpusudoku.contraction.general.parts import MAX_SECONDS, BoardPart, Parts
-from gpusudoku.contraction.nine.sum import Nine, stages
+from gpusudoku.contraction.nine.sum import NineContraction, stages
 from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.engines.cpu import contract_parts
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
@@ -104,10 +104,10 @@ def contraction_of(
         return None
     candidates = simplified.candidates[0]
     if board.geometry == NINE:
-        return Nine(candidates)
+        return NineContraction(candidates)
     effort = Effort(estimate_seconds(worth), worth)
     try:
-        join = Join(candidates, board.geometry, most_maps=MAX_MAPS, memory=memory, effort=effort)
+        join = Join(candidates, board.geometry, max_maps=MAX_MAPS, memory=memory, effort=effort)
         # Then the board is divided, as below.
         if join.seconds > MAX_SECONDS and worth >= WORTH_PARTS:
             raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
@@ -260,7 +260,7 @@ class HybridPlan(_InOneStep):
             parts += [(number, self._parts.tasks[number]) for number in whole_tasks]
         tasks = [Task([(index_of[number], part)], 1 / len(parts)) for number, part in parts]
         job = Job(len(numbers), suspend_after=seconds)
-        threads = min(engine.threads, self._parts.most_threads(self._memory))
+        threads = min(engine.threads, self._parts.max_threads(self._memory))
         counters = WorkCounters()
         interrupted = None
         try:

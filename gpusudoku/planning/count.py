@@ -299,10 +299,12 @@ def _contracted(
         seconds = 0.0
         if all_nine:
             with delayed_forks():
-                from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
+                from gpusudoku.contraction.nine.batch import (
+                    count_cheap_boards,  # imported lazily, too
+                )
 
             start_time = time.perf_counter()
-            counts, remaining = contract_cheap(boards, engine.threads, options.memory)
+            counts, remaining = count_cheap_boards(boards, engine.threads, options.memory)
             expensive = set(remaining)
             seconds = time.perf_counter() - start_time
         stats = ContractionStats(products=0, seconds=seconds, utilisation=())

@@ -1,13 +1,16 @@
 """All minimal puzzles inside a puzzle: those with some of its clues, all of them necessary.
 
-An *edge* is the set of the puzzle's clues in which another completion differs, an unavoidable set.
-A set of clues has one solution if it hits every edge, and is minimal if each of its clues is the
-only one that hits some edge. So the minimal puzzles are the minimal hitting sets of a hypergraph.
-They are listed as MMCS does (Murakami and Uno, Efficient algorithms for dualizing large-scale
-hypergraphs, Discrete Applied Mathematics 170, 2014). A node consists of chosen clues and of clues
-that may still be chosen. Each of its children chooses one more clue of an edge that no chosen clue
-hits. A chosen clue that is no longer the only one to hit an edge never becomes that again, so
-such a child is dropped.
+A *completion* is a full grid that agrees with some of the puzzle's clues. The *edge* of a
+completion is the set of clues with which it disagrees (an unavoidable set). A set of clues *hits*
+an edge if it contains one of its clues: then it excludes the completion. So a set of clues has one
+solution if it hits all edges, and is minimal if each of its clues is the only one that hits some
+edge. In other words, the minimal puzzles are the minimal hitting sets of a hypergraph.
+
+The algorithm is MMCS (Murakami and Uno, Efficient algorithms for dualizing large-scale hypergraphs,
+Discrete Applied Mathematics 170, 2014). A node of its search has a set of chosen clues, and a set
+of allowed clues that may still be chosen. Each child adds one allowed clue of an edge that the
+chosen clues do not hit. If this makes another chosen clue unnecessary, the child is dropped,
+because adding more clues cannot make that clue necessary again.
 
 A grid has far too many edges to list them all. The search starts with some of them. Where these do
 not decide, it looks for a completion that does, and adds its edge.
@@ -41,14 +44,14 @@ from gpusudoku.solving import only_solution
 
 NODES = 128
 """Nodes that are expanded together: enough to keep the lanes of a search full."""
-SEARCHED_BOARDS = 128
+SEARCH_BOARDS = 128
 """Boards that one thread searches together."""
 SHARED_SECONDS = 0.01
-"""A search of SEARCHED_BOARDS boards that takes less time is not given to other threads."""
-KNOWN_EDGES = 256
-"""Edges that are kept, the smallest. They are thinned out when there are twice as many."""
-FIRST_SOLUTIONS = 64
-"""Completions of each board whose edges are collected at the start, at most."""
+"""A search of SEARCH_BOARDS boards that takes less time is not given to other threads."""
+MAX_EDGES = 256
+"""When there are twice as many edges, only this many are kept, the smallest."""
+MAX_FIRST_COMPLETIONS = 64
+"""The maximum number of completions per board whose edges are collected at the start."""
 
 Sets = NDArray[np.uint64]
 """uint64 (k, words): sets of clues."""
@@ -64,12 +67,12 @@ def minimal_puzzles(
 ) -> Iterator[Board]:
     """List all minimal puzzles inside a puzzle, each once, as they are found.
 
-    They have some of its clues, its solution and no other, and no clue that could go. Their order
-    depends on board, ``keep`` and the width of the processor's vectors. A puzzle of 9x9 cells with
-    30 clues has some dozens, one with 35 some thousands, and a full grid more than could ever be
-    listed: the first of them mostly come within a second, of a few grids after ten. Memory stays
-    small however many there are. Larger boards may take very long: a search of one with too few
-    clues does.
+    They have some of its clues, the same single solution, and no redundant clue. Their order
+    depends on the board, ``keep`` and the width of the processor's vectors. A 9x9 puzzle with 30
+    clues has dozens of them, one with 35 clues thousands, and a full grid more than could ever be
+    listed. For most grids the first ones come within a second, for a few grids after ten seconds.
+    Memory use stays small. Larger boards may take very long, because searching a large board with
+    too few clues does.
 
     Parameters
     ----------
@@ -77,16 +80,17 @@ def minimal_puzzles(
         As for ``count``. Candidates that are given for empty cells stay as they are; a cell whose
         clue is removed may have any digit.
     keep
-        Cells whose clues are always there, necessary or not; as for ``minimise``.
+        Cells whose clues are never removed, even if they are redundant; as for ``minimise``.
     jobs
-        Threads; by default as many as there are usable cores.
+        The number of threads; by default one per usable core.
     cancel
-        Stops it, whichever thread cancels it: see ``CancelToken``.
+        A token that stops the work from any thread: see ``CancelToken``.
 
     Raises
     ------
     InputError
-        If the board cannot be read, or has no solution or several; if there is no such cell.
+        If the board cannot be read, or does not have exactly one solution, or if ``keep`` has
+        cells that do not exist.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -110,55 +114,67 @@ def _boards(
 def minimal_blocks(
     puzzle: Board, solution: NDArray[np.uint8], keep: NDArray[np.bool_], engine: Engine
 ) -> Generator[NDArray[np.uint8], None, None]:
-    """List all minimal puzzles inside a puzzle, whose only solution is given, uint8 (cells).
+    """List all minimal puzzles inside a puzzle, in blocks of boards, uint8 (k, cells).
 
-    ``keep``, bool (cells), are clues that are always there. Gives blocks of puzzles, uint8 (k,
-    cells), in an order that depends on puzzle, ``keep`` and the width of the processor's vectors.
+    Their order depends on the puzzle, ``keep`` and the width of the processor's vectors.
+
+    Parameters
+    ----------
+    puzzle
+        The puzzle.
+    solution
+        Its only solution, uint8 (cells).
+    keep
+        Clues that are never removed, bool (cells).
+    engine
+        The engine that determines the number of threads.
     """
     clues = _Clues(puzzle, solution, keep, engine)
     edges_of_none, _ = clues.search(clues.none)
-    if len(edges_of_none) == 0:
+    if len(edges_of_none) == 0:  # no removable clue is necessary
         yield clues.boards(clues.none)
         return
     edges = _smallest(np.concatenate([edges_of_none, clues.first_edges()]))
-    # Nodes: the sets of chosen clues, and the sets of clues that may be chosen.
+    # A node is a row of two arrays: its set of chosen clues, and its set of allowed clues.
     stack = [(clues.none, clues.all)]
     while stack:
         check_cancelled()
-        chosen, allowed = _pop_nodes(stack)
-        is_unhit = _hits(chosen, edges) == 0
+        chosen_sets, allowed_sets = _pop_nodes(stack)
+        is_unhit = _count_hits(chosen_sets, edges) == 0
         hits_all = ~is_unhit.any(axis=1)
         if hits_all.any():
-            # Sets without another completion are minimal puzzles; the others get a new edge.
-            new_edges, indices = clues.search(chosen[hits_all])
+            # Sets without another completion are minimal puzzles. The others get a new edge.
+            new_edges, indices = clues.search(chosen_sets[hits_all])
             is_minimal = hits_all.copy()
             is_minimal[np.flatnonzero(hits_all)[indices]] = False
             if is_minimal.any():
-                yield clues.boards(chosen[is_minimal])
-            chosen = chosen[~is_minimal]
-            allowed = allowed[~is_minimal]
+                yield clues.boards(chosen_sets[is_minimal])
+            chosen_sets = chosen_sets[~is_minimal]
+            allowed_sets = allowed_sets[~is_minimal]
             edges = np.concatenate([edges, new_edges])
-            is_unhit = _hits(chosen, edges) == 0
-        # The edge with the fewest allowed clues has the fewest children: none if even all allowed
-        # clues together leave another completion.
-        sizes = np.where(is_unhit, _hits(allowed, edges), np.iinfo(np.uint16).max)
-        branching = edges[sizes.argmin(axis=1)] & allowed
-        parents, added_clues = np.nonzero(clues.members(branching))
-        children = chosen[parents] | clues.each[added_clues]
+            is_unhit = _count_hits(chosen_sets, edges) == 0
+
+        # Branch on the unhit edge with the fewest allowed clues, as it has the fewest children. It
+        # has none if even all allowed clues together leave another completion.
+        sizes = np.where(is_unhit, _count_hits(allowed_sets, edges), np.iinfo(np.uint16).max)
+        branching_sets = edges[sizes.argmin(axis=1)] & allowed_sets
+        parents, added_clues = np.nonzero(clues.members(branching_sets))
+        children = chosen_sets[parents] | clues.each[added_clues]
         is_alive, new_edges = clues.all_needed(children, edges)
         parents = parents[is_alive]
         added_clues = added_clues[is_alive]
         children = children[is_alive]
-        # So that no set is found twice, a child may choose the clues of the siblings before it, and
-        # not those of the siblings after it.
-        siblings = np.zeros_like(allowed)
+
+        # A set of clues that contains several clues of the branching edge could be reached through
+        # several children. Therefore a child may only add clues of earlier siblings.
+        siblings = np.zeros_like(allowed_sets)
         np.bitwise_or.at(siblings, parents, clues.each[added_clues])
         if len(children):
-            not_branching = (allowed & ~branching)[parents]
+            not_branching = (allowed_sets & ~branching_sets)[parents]
             earlier_siblings = clues.before(siblings[parents], added_clues)
             stack.append((children, not_branching | earlier_siblings))
         edges = np.concatenate([edges, new_edges])
-        if len(edges) > 2 * KNOWN_EDGES:
+        if len(edges) > 2 * MAX_EDGES:
             edges = _smallest(edges)
 
 
@@ -176,22 +192,24 @@ class _Clues:
         self._solution = solution
         self._threads = engine.threads
         self._places = np.flatnonzero((puzzle.cells > 0) & ~keep)
+        """The cell of each clue."""
         self._digits = solution[self._places]
         self._cells = puzzle.cells.copy()
+        """The board without these clues."""
         self._cells[self._places] = 0
         self._masks: NDArray[np.uint64] | None = None
         if puzzle.given_candidates is not None:
             self._masks = puzzle.given_candidates.copy()
             self._masks[self._places] = self._geometry.all_digits
-        self._cost = MeanCost()
-        number = len(self._places)
-        self._words = max(1, -(-number // 64))
-        self.each = self._sets(np.eye(number, dtype=np.bool_))
-        """Sets of one clue, one for each."""
-        self._before = self._sets(np.tri(number, k=-1, dtype=np.bool_))
-        """For each clue the set of those before it."""
+        self._search_cost = MeanCost()
+        clue_count = len(self._places)
+        self._words = max(1, -(-clue_count // 64))
+        self.each = self._sets(np.eye(clue_count, dtype=np.bool_))
+        """For each clue, the set that contains only it."""
+        self._before = self._sets(np.tri(clue_count, k=-1, dtype=np.bool_))
+        """For each clue, the set of the clues before it."""
         self.none = np.zeros((1, self._words), np.uint64)
-        self.all = self._sets(np.ones((1, number), np.bool_))
+        self.all = self._sets(np.ones((1, clue_count), np.bool_))
 
     def _sets(self, members: NDArray[np.bool_]) -> Sets:
         """Pack sets of clues, bool (k, clues)."""
@@ -217,29 +235,32 @@ class _Clues:
     def first_edges(self) -> Sets:
         """Return edges that are quick to find.
 
-        They are those of puzzles that lack one clue, and of grids that lack two digits, lines or
-        boxes. The clue of an edge with a single clue is necessary: it is chosen first, without any
-        search.
+        They are the edges of completions of puzzles that lack one clue, and of grids that lack two
+        digits, lines or boxes. An edge of a single clue means that the clue is necessary. Such
+        edges are branched on first, so all necessary clues are chosen without any search.
         """
         units = self._geometry.unit_of
         regions = [self._solution == digit for digit in range(1, self._geometry.n + 1)]
         regions += [(units == unit).any(axis=1) for unit in range(len(self._geometry.units))]
-        is_removed = np.array([first | second for first, second in combinations(regions, 2)])
+        is_removed = np.array([a | b for a, b in combinations(regions, 2)])
         grids = np.where(is_removed & (self._cells == 0), np.uint8(0), self._solution)
-        edges, _ = self._search(self._batch(grids), FIRST_SOLUTIONS)
-        return np.concatenate([edges, self.search(self.all & ~self.each)[0]])
+        grid_edges, _ = self._search(self._batch(grids), MAX_FIRST_COMPLETIONS)
+        puzzle_edges, _ = self.search(self.all & ~self.each)
+        return np.concatenate([grid_edges, puzzle_edges])
 
     def all_needed(self, sets: Sets, edges: Sets) -> tuple[NDArray[np.bool_], Sets]:
-        """Tell in which sets every clue is the only one to hit an edge.
+        """Test in which sets every clue is necessary, that is, the only one to hit some edge.
 
-        Returns that, bool (k), and new edges: where the known edges do not decide about a clue, a
-        completion without it decides.
+        Returns the answers, bool (k), and new edges, of completions that showed that a clue is
+        necessary where the known edges did not.
         """
+        undecided_sets = sets & ~_sole_hitters(sets, edges)
+        indices, undecided_clues = np.nonzero(self.members(undecided_sets))
+        # Each undecided clue is necessary if without it there is a completion that differs in it.
+        without_clue = sets[indices] & ~self.each[undecided_clues]
+        new_edges, necessary = self.search(without_clue, undecided_clues, limit=1)
         all_needed = np.ones(len(sets), np.bool_)
-        indices, undecided = np.nonzero(self.members(sets & ~_sole_hitters(sets, edges)))
-        without_clue = sets[indices] & ~self.each[undecided]
-        new_edges, decided = self.search(without_clue, undecided, limit=1)
-        all_needed[np.delete(indices, decided)] = False
+        all_needed[np.delete(indices, necessary)] = False
         return all_needed, new_edges
 
     def search(
@@ -247,8 +268,18 @@ class _Clues:
     ) -> tuple[Sets, NDArray[np.int64]]:
         """Search the boards with some of the clues for completions other than the solution.
 
-        ``changed``, int64 (k), has a clue for each set: its cell must have another digit. Returns
-        the edges of the completions, and the indices of their boards, int64.
+        Parameters
+        ----------
+        sets
+            The sets of clues.
+        changed
+            A clue for each set, int64 (k): completions must have another digit in its cell.
+        limit
+            The maximum number of completions per board, including the solution.
+
+        Returns
+        -------
+        The edges of the completions, and the index of the board of each, int64.
         """
         boards = self._batch(self.boards(sets))
         if changed is not None:
@@ -266,23 +297,24 @@ class _Clues:
         return Batch(self._geometry, cells, masks)
 
     def _search(self, boards: Batch, limit: int) -> tuple[Sets, NDArray[np.int64]]:
-        """Search boards; see ``search``."""
-        starts = range(0, len(boards), SEARCHED_BOARDS)
-        chunks = [slice(start, start + SEARCHED_BOARDS) for start in starts]
+        """Search boards, see ``search``, in chunks that several threads share if they take long."""
+        starts = range(0, len(boards), SEARCH_BOARDS)
+        chunks = [slice(start, start + SEARCH_BOARDS) for start in starts]
         edges = [self.none[:0]]
         indices = [np.empty(0, np.int64)]
 
         def search(chunk: slice) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-            # By one thread, which finds the same completions every time.
+            # One thread finds the same completions every time, so the order of puzzles is the same.
             return find_solutions(boards.select(chunk), Options(limit=limit), CpuEngine(1))[:2]
 
-        is_long = self._cost.of(SEARCHED_BOARDS) > SHARED_SECONDS
+        is_long = self._search_cost.of(SEARCH_BOARDS) > SHARED_SECONDS
         threads = self._threads if is_long and len(chunks) > 1 else 1
         with closing(ordered_map(chunks, search, threads)) as results:
             for finished in results:
                 assert finished.result is not None
                 start = finished.item.start
-                self._cost.took(finished.seconds, min(SEARCHED_BOARDS, len(boards) - start))
+                chunk_boards = min(SEARCH_BOARDS, len(boards) - start)
+                self._search_cost.took(finished.seconds, chunk_boards)
                 rows, roots = finished.result
                 differs = rows != self._solution
                 is_other = differs.any(axis=1)
@@ -292,23 +324,23 @@ class _Clues:
 
 
 def _pop_nodes(stack: list[tuple[Sets, Sets]]) -> tuple[Sets, Sets]:
-    """Take the last nodes of a stack, at most NODES."""
-    nodes = []
-    number = 0
-    while stack and number < NODES:
-        chosen, allowed = stack.pop()
-        surplus = number + len(chosen) - NODES
+    """Take the last nodes, at most NODES, from a stack of blocks of nodes."""
+    popped_blocks = []
+    node_count = 0
+    while stack and node_count < NODES:
+        chosen_sets, allowed_sets = stack.pop()
+        surplus = node_count + len(chosen_sets) - NODES
         if surplus > 0:
-            stack.append((chosen[:surplus], allowed[:surplus]))
-            chosen = chosen[surplus:]
-            allowed = allowed[surplus:]
-        nodes.append((chosen, allowed))
-        number += len(chosen)
-    all_chosen, all_allowed = zip(*nodes, strict=True)
+            stack.append((chosen_sets[:surplus], allowed_sets[:surplus]))
+            chosen_sets = chosen_sets[surplus:]
+            allowed_sets = allowed_sets[surplus:]
+        popped_blocks.append((chosen_sets, allowed_sets))
+        node_count += len(chosen_sets)
+    all_chosen, all_allowed = zip(*popped_blocks, strict=True)
     return np.concatenate(all_chosen), np.concatenate(all_allowed)
 
 
-def _hits(sets: Sets, edges: Sets) -> NDArray[np.uint16]:
+def _count_hits(sets: Sets, edges: Sets) -> NDArray[np.uint16]:
     """Count the clues that each set shares with each edge, uint16 (sets, edges)."""
     counts = np.zeros((len(sets), len(edges)), np.uint16)
     for set_word, edge_word in zip(sets.T, edges.T, strict=True):
@@ -317,8 +349,8 @@ def _hits(sets: Sets, edges: Sets) -> NDArray[np.uint16]:
 
 
 def _sole_hitters(sets: Sets, edges: Sets) -> Sets:
-    """Return the clues of each set that are the only ones to hit one of the edges."""
-    hit_once = _hits(sets, edges) == 1
+    """Return for each set those of its clues that are the only ones to hit some edge."""
+    hit_once = _count_hits(sets, edges) == 1
     sole = np.zeros_like(sets)
     for word, (set_word, edge_word) in enumerate(zip(sets.T, edges.T, strict=True)):
         hitters = np.where(hit_once, set_word[:, None] & edge_word, 0)
@@ -327,16 +359,19 @@ def _sole_hitters(sets: Sets, edges: Sets) -> Sets:
 
 
 def _smallest(edges: Sets) -> Sets:
-    """Return the smallest edges, none of which contains another, KNOWN_EDGES at most."""
+    """Return the smallest edges, at most MAX_EDGES, without those that contain another one.
+
+    A set that hits an edge also hits every edge that contains it.
+    """
     edges = np.unique(edges, axis=0)
     sizes = np.bitwise_count(edges).sum(axis=1)
-    smallest = np.empty((KNOWN_EDGES, edges.shape[1]), np.uint64)
-    number = 0
+    smallest = np.empty((MAX_EDGES, edges.shape[1]), np.uint64)
+    edge_count = 0
     for edge in edges[np.argsort(sizes, kind="stable")]:
-        if number == KNOWN_EDGES:
+        if edge_count == MAX_EDGES:
             break
-        contains_another = (smallest[:number] & ~edge == 0).all(axis=1).any()
+        contains_another = (smallest[:edge_count] & ~edge == 0).all(axis=1).any()
         if not contains_another:
-            smallest[number] = edge
-            number += 1
-    return smallest[:number]
+            smallest[edge_count] = edge
+            edge_count += 1
+    return smallest[:edge_count]

@@ -1,9 +1,9 @@
-"""Canonical forms: two boards have the same one if one can be rearranged to the other.
+"""Canonical forms: two boards have the same form if one can be rearranged to the other.
 
 The rearrangements are those that keep the rules: relabelling digits, permuting the rows of a band,
-the bands, the columns of a stack, and the stacks, and transposing if boxes are square. The form is
-the least of all boards that a board can be rearranged to, read row by row, with empty cells below
-all digits. So it depends on the class of the board alone, and not on its solutions.
+the bands, the columns of a stack, and the stacks, and transposing if boxes are square. The
+canonical form of a board is the least of all its rearrangements, read row by row, where an empty
+cell is less than any digit. So it depends only on the class of the board, not on its solutions.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ from gpusudoku.results import BadBoard
 MAX_BOARDS = 1 << 14
 """Boards whose forms are found together."""
 CALL_BOARDS = 1 << 12
-"""Boards of one call of a kernel: an interrupt waits until it returns."""
+"""Boards of one call of a kernel: an interrupt waits until the call returns."""
 FIRST_STATES = 1 << 8
-"""States for which the search of a form has memory at first."""
+"""The number of states for which a search starts with memory."""
 MAX_STATES = 1 << 20
-"""States for which it has memory at most: about 100 MB for 9x9 boards. The 9x9 boards with the most
-states, nearly full ones, have about ten thousand."""
+"""The maximum number of states of a search: about 100 MB for 9x9 boards. The 9x9 boards with the
+most states are nearly full, and have about ten thousand."""
 TOO_MANY = "too many rearrangements begin with the least rows"
 MAX_DIGITS = 9
 MAX_ORDERS = 50_000
-"""Full grids of at most so many digits and orders of columns have a table of pairs of rows; 9x9
+"""Grids with at most this many digits and orders of columns have a table of pairs of rows. 9x9
 grids have 1,296 orders. Other full grids are treated like puzzles."""
 
 
@@ -67,20 +67,20 @@ class Transformation:
     """A rearrangement of boards.
 
     The digit in row i and column j of the result comes from row ``rows[i]`` and column
-    ``columns[j]`` of the board, or of the board transposed.
+    ``columns[j]`` of the board, or of the transposed board.
     """
 
     transposed: bool
-    """True if the board is transposed before."""
+    """True if the board is transposed first."""
     rows: tuple[int, ...]
-    """The row of the board, from 0, that each row of the result is."""
+    """For each row of the result, the row of the board that it comes from, counted from 0."""
     columns: tuple[int, ...]
-    """The column of the board, from 0, that each column of the result is."""
+    """For each column of the result, the column of the board that it comes from, from 0."""
     digits: tuple[int, ...]
-    """What digits 1, 2, ... become."""
+    """The digits that 1, 2, ... become."""
 
     def apply(self, board: BoardLike, *, box: Geometry | str | None = None) -> Board:
-        """Rearrange a board, as ``count`` takes it.
+        """Rearrange a board, which can be anything that ``count`` takes.
 
         Raises
         ------
@@ -98,10 +98,13 @@ class Transformation:
     @property
     def inverse(self) -> Transformation:
         """The transformation that undoes it."""
-        rows, columns, digits = map(_inverse, (self.rows, self.columns, self.digits))
+        rows = _inverse(self.rows)
+        columns = _inverse(self.columns)
+        digits = tuple(index + 1 for index in _inverse(self.digits))
+        # To undo P * transpose(board) * Q, transpose last: that exchanges the roles of P and Q.
         if self.transposed:
             rows, columns = columns, rows
-        return Transformation(self.transposed, rows, columns, tuple(d + 1 for d in digits))
+        return Transformation(self.transposed, rows, columns, digits)
 
     def then(self, after: Transformation) -> Transformation:
         """Return the transformation that does this one and then another.
@@ -121,12 +124,12 @@ class Transformation:
             self.transposed != after.transposed,
             tuple(rows[i] for i in after.rows),
             tuple(columns[i] for i in after.columns),
-            tuple(after.digits[d - 1] for d in self.digits),
+            tuple(after.digits[digit - 1] for digit in self.digits),
         )
 
 
 def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
-    """Return where each number of an order stands, from 0."""
+    """Return the index of each number in an order, ascending by number."""
     return tuple(np.argsort(order).tolist())
 
 
@@ -139,13 +142,13 @@ class Canonical:
     board: Board
     """The canonical form."""
     transformation: Transformation
-    """A transformation that makes it of the board."""
+    """A transformation that turns the board into the canonical form."""
     automorphisms: int
-    """The number of transformations that leave the board as it is. Transformations that differ only
+    """The number of transformations that do not change the board. Transformations that differ only
     in digits that are missing from the board count separately."""
 
     def to(self, other: Canonical) -> Transformation | None:
-        """Return a transformation that makes this puzzle the other one; None if there is none."""
+        """Return a transformation that turns this puzzle into another; None if there is none."""
         if self.board != other.board:
             return None
         return self.transformation.then(other.transformation.inverse)
@@ -170,22 +173,23 @@ class CanonicalBlock(RowBlock):
     forms: NDArray[np.uint8]
     """uint8 (B, n * n): the canonical forms."""
     errors: dict[int, InputError]
-    """Why boards have no canonical form, by their indices; their rows are 0."""
+    """The errors of boards without a canonical form, by their indices. Their rows are 0."""
     ties: NDArray[np.int64]
+    """int64 (B): see ``Forms``."""
     maps: NDArray[np.uint8]
-    """int64 (B) and uint8 (B, 1 + 3 n): as of ``Forms``."""
+    """uint8 (B, 1 + 3 n): see ``Forms``."""
 
-    def select(self, which: Any, /) -> CanonicalBlock:
+    def select(self, selection: Any, /) -> CanonicalBlock:
         """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
-        rows = np.arange(len(self))[which].tolist()
+        rows = np.arange(len(self))[selection].tolist()
         errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}
-        return replace(super().select(which), errors=errors)
+        return replace(super().select(selection), errors=errors)
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board.
 
-        The form does not fix the order of columns and digits without clues. Here, columns without
-        clues come first in their stack, and stacks without clues before others.
+        The form does not determine the order of columns and digits without clues. Here, columns
+        without clues come first in their stack, and stacks without clues before other stacks.
         """
         geometry = self.boards.geometry
         n = geometry.n
@@ -194,11 +198,17 @@ class CanonicalBlock(RowBlock):
         rows = self.maps[:, 1 : 1 + n].tolist()
         places = self.maps[:, 1 + n : 1 + 2 * n].astype(int)
         labels = self.maps[:, 1 + 2 * n :]
+
+        # Sort the columns by their places in the form. A column without clues has the place
+        # NO_POSITION: it gets that of the first column of its stack, or -1 if the whole stack has
+        # no clues. The sort is stable, and NO_POSITION is larger than all places.
         stacks = places.reshape(len(self), geometry.box_rows, width)
         first_place = stacks.min(axis=2, keepdims=True)
         stack_start = np.where(first_place == NO_POSITION, -1, first_place // width * width)
         sort_keys = np.where(stacks == NO_POSITION, stack_start, stacks).reshape(places.shape)
         columns = np.argsort(sort_keys, axis=1, kind="stable").tolist()
+
+        # Digits without a label, those that are missing from the board, get the last labels.
         order = np.argsort(labels, axis=1, kind="stable")
         digits = (np.argsort(order, axis=1) + 1).tolist()
         return [
@@ -216,18 +226,19 @@ class CanonicalBlock(RowBlock):
         """
         geometry = self.boards.geometry
         n = geometry.n
-        # Python's integers: an empty board has far more automorphisms than int64 can hold.
+        # Python integers: an empty board has far more automorphisms than int64 can hold.
         factorials = np.array([factorial(k) for k in range(n + 1)], object)
         is_filled = (self.forms > 0).reshape(-1, n, n)
         missing_digits = n - self.forms.max(axis=1, initial=0)
         numbers = self.ties.astype(object) * factorials[missing_digits]
         bands = (geometry.box_columns, geometry.box_rows)  # their number, and the rows of each
         stacks = (geometry.box_rows, geometry.box_columns)
-        for axis, (groups, lines) in ((2, bands), (1, stacks)):
-            is_empty = ~is_filled.any(axis=axis).reshape(-1, groups, lines)
+        # A row is empty if no cell along axis 2 is filled, a column if none along axis 1 is.
+        for axis, (chutes, chute_lines) in ((2, bands), (1, stacks)):
+            is_empty = ~is_filled.any(axis=axis).reshape(-1, chutes, chute_lines)
             empty_lines = is_empty.sum(axis=2)
-            empty_groups = (empty_lines == lines).sum(axis=1)
-            numbers *= factorials[empty_lines].prod(axis=1) * factorials[empty_groups]
+            empty_chutes = (empty_lines == chute_lines).sum(axis=1)
+            numbers *= factorials[empty_lines].prod(axis=1) * factorials[empty_chutes]
         return list(numbers)
 
     def __iter__(self) -> Iterator[Canonical | InputError]:
@@ -246,23 +257,23 @@ def canonical(
 ) -> Canonical:
     """Find the canonical form of a board: the least of all boards that it can be rearranged to.
 
-    Boards are compared row by row, with empty cells below all digits. Two boards have the same form
-    exactly if they are equivalent: relabelling digits, permuting the rows of a band, the bands, the
-    columns of a stack, and the stacks, and transposing if boxes are square, make one of the other.
-    The board may have any number of solutions, or none.
+    Boards are compared row by row, where an empty cell is less than any digit. Two boards have the
+    same form exactly if they are equivalent, that is, if you can turn one into the other by
+    relabelling digits, permuting the rows of a band, the bands, the columns of a stack and the
+    stacks, and transposing if boxes are square. The board may have any number of solutions.
 
     Parameters
     ----------
     board, box
         As for ``count``.
     cancel
-        Stops it, whichever thread cancels it: see ``CancelToken``.
+        A token that stops the work from any thread: see ``CancelToken``.
 
     Raises
     ------
     InputError
         If the board cannot be read, if clues contradict each other, if candidates are given, or if
-        too many rearrangements begin with the least rows, as of full boards of 16x16 cells.
+        too many rearrangements begin with the least rows, as for full 16x16 boards.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -279,21 +290,21 @@ def canonical_many(
     jobs: int | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[Canonical | BadBoard]:
-    """Find the canonical form of each of many boards, as ``canonical`` does, in their order.
+    """Find the canonical forms of many boards, in their order; see ``canonical``.
 
     Parameters
     ----------
     boards, box, on_error
         As for ``count_many``. A board without a canonical form is a bad board, too.
     jobs
-        Threads; by default as many as there are usable cores.
+        The number of threads; by default one per usable core.
     cancel
-        Stops it, whichever thread cancels it: see ``CancelToken``.
+        A token that stops the work from any thread: see ``CancelToken``.
 
     Raises
     ------
     InputError
-        At once if a value is out of range, or in the place of the first bad board.
+        Immediately if a value is out of range, or when the iterator reaches the first bad board.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -306,7 +317,7 @@ def canonical_many(
 def isomorphic(
     board: BoardLike, other: BoardLike, *, box: Geometry | str | None = None
 ) -> Transformation | None:
-    """Find a transformation that makes one board the other; None if there is none.
+    """Find a transformation that turns one board into another; None if there is none.
 
     Parameters
     ----------
@@ -326,22 +337,22 @@ def canonical_batches(
 ) -> Generator[CanonicalBlock, None, None]:
     """Find the canonical forms of boards in blocks, in their order."""
 
-    def work(block: Batch, alone: bool) -> Generator[CanonicalBlock, None, None]:
-        yield canonical_block(block, 1 if alone else threads)
+    def work(block: Batch, by_one_thread: bool) -> Generator[CanonicalBlock, None, None]:
+        yield canonical_block(block, 1 if by_one_thread else threads)
 
     return in_blocks(batches, MAX_BOARDS, work, threads)
 
 
 def class_key(form: bytes) -> bytes:
-    """Return a hash of 128 bits of a canonical form: of a billion no two have the same one.
+    """Return a hash of 128 bits of a canonical form.
 
-    (The chance of that is 2^-69.)
+    The probability that two of a billion forms have the same hash is 2^-69.
     """
     return blake2b(form, digest_size=16).digest()
 
 
 class Classes:
-    """Classes of boards, each remembered by its key, in about 130 bytes."""
+    """A set of classes of boards. Only their keys are stored, so a class takes about 130 bytes."""
 
     def __init__(self) -> None:
         self._keys = set[bytes]()
@@ -350,7 +361,7 @@ class Classes:
         return len(self._keys)
 
     def new(self, block: CanonicalBlock) -> NDArray[np.int64]:
-        """Add the classes of boards; return the indices of the first boards of new ones, int64 (k).
+        """Add the classes of boards. Return the first board's index of each new class, int64 (k).
 
         Boards without a canonical form have no class.
         """
@@ -368,7 +379,7 @@ class Classes:
 def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     """Find the canonical forms of boards of one geometry.
 
-    Cancelled by the tokens of this thread.
+    The cancel tokens of this thread stop it.
     """
     geometry = boards.geometry
     forms = Forms.empty(geometry.n, len(boards))
@@ -376,8 +387,12 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     cells = np.ascontiguousarray(boards.cells)
     # Full grids have a kernel of their own, if there is a table for their shape.
     is_full = np.array((cells > 0).all(axis=1) & (len(kernels) > 1))
-    is_used = (not is_full.all(), is_full.any())
-    ready([kernel for kernel, used in zip(kernels, is_used, strict=False) if used])
+    needed_kernels = []
+    if not is_full.all():
+        needed_kernels.append(kernels[0])
+    if is_full.any():
+        needed_kernels.append(kernels[1])
+    ready(needed_kernels)
     chunks = split_range(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
     def find(chunk: range) -> None:
@@ -386,7 +401,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         end = chunk.stop
         full_chunk = is_full[start:end]
         for mask, write in ((full_chunk, _write_grids), (~full_chunk, _write_puzzles)):
-            if mask.all():  # written in place
+            if mask.all():  # the usual case: written in place, without copies
                 write(geometry, cells[start:end], forms.part(start, end))
             elif mask.any():
                 indices = start + np.flatnonzero(mask)
@@ -394,11 +409,21 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
                 write(geometry, cells[indices], forms_of_kind)
                 forms.put(indices, forms_of_kind)
 
-    if threads == 1:  # starting a thread and a job for each block would take longer
+    if threads == 1:  # without the overhead of starting a thread and a job for each block
         for chunk in chunks:
             find(chunk)
     else:
         call_on_threads([partial(find, chunk) for chunk in chunks], threads)
+    errors = _collect_errors(boards, forms)
+    return CanonicalBlock(boards, forms.cells, errors, forms.ties, forms.maps)
+
+
+def _collect_errors(boards: Batch, forms: Forms) -> dict[int, InputError]:
+    """Return the errors of boards without a canonical form, by their indices.
+
+    Clears the forms of boards with given candidates, which the kernels ignore.
+    """
+    geometry = boards.geometry
     errors = dict[int, InputError]()
     if boards.candidates is not None:
         has_candidates = (boards.candidates != geometry.all_digits).any(axis=1)
@@ -409,12 +434,12 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     for index in np.flatnonzero(forms.ties <= 0).tolist():
         if index in errors:
             continue
-        if forms.ties[index]:
+        if forms.ties[index]:  # -1: see ``_write_puzzles``
             errors[index] = InputError(f"the canonical form was not found: {TOO_MANY}")
         else:
             conflict = boards[index].conflicts[0].describe(geometry)
             errors[index] = InputError(f"clues contradict each other: {conflict}")
-    return CanonicalBlock(boards, forms.cells, errors, forms.ties, forms.maps)
+    return errors
 
 
 def _write_grids(geometry: Geometry, grids: NDArray[np.uint8], forms: Forms) -> None:
@@ -426,7 +451,7 @@ def _write_grids(geometry: Geometry, grids: NDArray[np.uint8], forms: Forms) -> 
 def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) -> None:
     """Write the canonical forms of boards, uint8 (B, n * n).
 
-    A board whose search needs more than MAX_STATES states has no form: its ties are -1.
+    A board whose search needs more than MAX_STATES states gets no form, and -1 as its ties.
     """
     layout = Layout.of(geometry.box_rows, geometry.box_columns)
     kernel = canonical_puzzles(geometry.box_rows, geometry.box_columns)
@@ -436,7 +461,7 @@ def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) 
     # The kernel stops at the first board that needs more states than there is memory for.
     while (index := kernel(boards, index, search, forms)) < len(boards):
         check_cancelled()
-        if states < MAX_STATES:
+        if states < MAX_STATES:  # try the same board again with more memory
             states *= 8
             search = Search.empty(layout, states)
         else:
@@ -446,27 +471,36 @@ def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) 
 
 
 def canonical_kernels(geometry: Geometry) -> list[Kernel]:
-    """Return the kernel that finds canonical forms of any boards, and that for full boards.
+    """Return the kernel for canonical forms of any boards, and the faster one for full boards.
 
-    There is no kernel for full boards if their table of pairs of rows would be too large. An
-    InputError if a row of a box does not fit into a word.
+    There is no kernel for full boards if their table of pairs of rows would be too large.
+
+    Raises
+    ------
+    InputError
+        If a row of a box does not fit into a word.
     """
     shape = (geometry.box_rows, geometry.box_columns)
     if not Layout.of(*shape).entries_per_word:
         raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
+    kernels = [canonical_puzzles(*shape)]
+    # The orders of the columns in each stack, and of the stacks.
     orders = factorial(geometry.box_columns) ** geometry.box_rows * factorial(geometry.box_rows)
     has_table = 1 < geometry.n <= MAX_DIGITS and orders <= MAX_ORDERS
-    return [canonical_puzzles(*shape), *([canonical_grids(*shape)] if has_table else [])]
+    if has_table:
+        kernels.append(canonical_grids(*shape))
+    return kernels
 
 
 @cache
 def pair_table(geometry: Geometry) -> PairTable:
-    """Find the class of every permutation between two rows, and the orders of columns to it.
+    """Make a table of the permutations between two rows of a band.
 
-    A permutation maps the digits of one row to those below them. Permuting columns changes it: the
-    permutations that one can be changed into are its class, represented by the least of them. The
-    table has, for every permutation, the orders of columns that lead to the least one. Making it
-    takes a tenth of a second for 9x9 boards.
+    The permutation of two rows maps each digit of the first row to the digit below it. It changes
+    when columns are permuted. All permutations that it can become are its class, and the least of
+    them represents the class. For each permutation, the table has its class, and the orders of
+    columns that turn it into the least one. Making the table takes a tenth of a second for 9x9
+    boards.
     """
     n = geometry.n
     width = geometry.box_columns
@@ -474,10 +508,12 @@ def pair_table(geometry: Geometry) -> PairTable:
     keys = _keys(rows)
     index_of_key = {key: index for index, key in enumerate(keys.tolist())}
     orders = _column_orders(n, width)
+
     # Permutations are in ascending order, so the first one without a class is the least of a new
     # class.
     classes = np.full(len(rows), -1)
-    images_of_classes = list[list[int]]()  # by class: the permutation that each order leads from
+    # For each class and order of columns, the permutation that the order turns into the least one.
+    images_of_classes = list[list[int]]()
     for index, least_row in enumerate(rows):
         if classes[index] < 0:
             images = np.empty_like(orders)
@@ -486,17 +522,21 @@ def pair_table(geometry: Geometry) -> PairTable:
             classes[indices] = len(images_of_classes)
             images_of_classes.append(indices)
     assert len(images_of_classes) <= 1 << CLASS_BITS
-    # The orders sorted by permutation, and where those of each permutation end.
+
+    # The orders sorted by permutation, and the end of the orders of each permutation.
     owners = np.concatenate(images_of_classes)
     ends = np.cumsum(np.bincount(owners, minlength=len(rows)))
     by_owner = np.argsort(owners, kind="stable")
     sorted_orders = np.tile(orders, (len(images_of_classes), 1))[by_owner]
-    # An entry holds the key of a permutation, the class of its inverse, and its class.
+
+    # An entry packs three numbers:  | key | class of the inverse permutation | class |
     inverses = [index_of_key[key] for key in _keys(np.argsort(rows, axis=1)).tolist()]
     bits = np.uint64(CLASS_BITS)
     inverse_classes = classes[inverses].astype(np.uint64)
     values = (keys << bits | inverse_classes) << bits | classes.astype(np.uint64)
-    # A hash table with open addressing, at most half full.
+
+    # A hash table with open addressing, at most half full. An entry of 0 is free: no permutation
+    # has the key 0.
     slots = 1 << (2 * len(rows)).bit_length()
     entries = np.zeros(slots, np.uint64)
     ranges = np.zeros((slots, 2), np.int64)
@@ -511,7 +551,7 @@ def pair_table(geometry: Geometry) -> PairTable:
 
 
 def _second_rows(geometry: Geometry) -> NDArray[np.uint8]:
-    """Return all rows that may stand below 0, 1, 2 ... in the same band, uint8 (k, n), ascending.
+    """Return all rows that can follow the row 0, 1, 2 ... in a band, uint8 (k, n), ascending.
 
     If boxes have one row, the two rows are in different boxes: only columns restrict the second.
     """
@@ -523,7 +563,7 @@ def _second_rows(geometry: Geometry) -> NDArray[np.uint8]:
         rows = np.repeat(rows, n, axis=0)
         is_valid = (rows != digits[:, None]).all(axis=1)
         if geometry.box_rows > 1:
-            is_valid &= digits // width != column // width
+            is_valid &= digits // width != column // width  # not in the same box
         else:
             is_valid &= digits != column
         rows = np.concatenate([rows, digits[:, None]], axis=1)[is_valid]
@@ -542,7 +582,7 @@ def _column_orders(n: int, width: int) -> NDArray[np.uint8]:
 
 
 def _keys(rows: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the keys of permutations, (k, n), as the kernel makes them."""
+    """Return the keys of permutations, (k, n): KEY_DIGIT_BITS per digit, as in the kernel."""
     shifts = np.arange(rows.shape[1], dtype=np.uint64) * np.uint64(KEY_DIGIT_BITS)
     keys: NDArray[np.uint64] = (rows.astype(np.uint64) << shifts).sum(axis=1)
     return keys

@@ -1,4 +1,4 @@
-"""The cells that have clues: symmetries of a board, and patterns of cells."""
+"""Sets of cells for clues: symmetries of a board, patterns, and the option ``keep``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ SYMMETRIES: dict[str, Callable[[int, Any, Any], tuple[Any, Any]]] = {
 }
 """The row and column to which each symmetry moves a cell; ``end`` is the last row or column."""
 ALL = "all"
-"""The name of all of them together."""
+"""The name for all symmetries together."""
 
 _EMPTY = ".0_-"
+"""The characters of empty cells."""
 _MARKS = re.compile(r"[.0_1-9xXoO#-]*")
-"""The characters of cells."""
+"""The characters of all cells."""
 _BETWEEN = re.compile(r"[\s|+,;]+")
-"""What may separate the cells of a pattern."""
+"""Characters that may separate the cells of a pattern."""
 _BORDER = re.compile(r"^[-=+|\s]*\+[-=+|\s]*$", re.MULTILINE)
 """A line between boxes."""
 _CELL = re.compile(r"r(\d+)c(\d+)", re.IGNORECASE)
@@ -47,13 +48,17 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
     """
     if not isinstance(names, Iterable):
         raise InputError(f"symmetry {described(names)}: expected names, separated by commas")
-    words = [str(w).strip() for w in (names.split(",") if isinstance(names, str) else names)]
-    for word in words or [""]:
+    if isinstance(names, str):
+        names = names.split(",")
+    words = [str(name).strip() for name in names]
+    for word in words or [""]:  # no names are an error, too
         if word not in (*SYMMETRIES, ALL):
-            names_in_words = ", ".join([*SYMMETRIES, ALL])
-            raise InputError(f"unknown symmetry {shown(word)}: expected {names_in_words}")
+            valid_names = ", ".join([*SYMMETRIES, ALL])
+            raise InputError(f"unknown symmetry {shown(word)}: expected {valid_names}")
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
-    # The first cell of each cell's unit, as known so far: repeated until nothing changes.
+
+    # Each unit is identified by its first cell. Cells that a symmetry exchanges get the smaller of
+    # their first cells, until nothing changes.
     first_cell = np.arange(geometry.cells)
     previous = np.zeros(0, np.int64)
     while not np.array_equal(first_cell, previous):
@@ -63,6 +68,7 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
             moved = to_row * geometry.n + to_column
             first_cell = np.minimum(first_cell, first_cell[moved])
             np.minimum.at(first_cell, moved, first_cell)
+
     members = [np.flatnonzero(first_cell == cell) for cell in np.unique(first_cell)]
     units = np.full((len(members), max(map(len, members))), -1, np.int64)
     for unit, cells in zip(units, members, strict=True):
@@ -73,16 +79,24 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
 def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the cells of a pattern, bool (cells).
 
-    A pattern is a text, or a ``pathlib.Path`` of a file, with a character for each cell: ``x``,
-    ``o``, ``#`` or a digit for those that are in it, ``.``, ``0``, ``_`` or ``-`` for the others;
-    blanks, commas, bars and lines between cells do not count. Any other text is read as a
-    board, whose clues are the pattern. A list of texts has the rows. Or it is an array or list of
-    truth values.
+    Parameters
+    ----------
+    pattern
+        One of these:
+
+        - A text, or a ``pathlib.Path`` of a file, with a character for each cell: ``x``, ``o``,
+          ``#`` or a digit for a cell of the pattern, ``.``, ``0``, ``_`` or ``-`` for another one.
+          Blanks, commas, bars and lines between cells are ignored.
+        - Any other text that is a board: its clues are the pattern.
+        - A list of such texts, one per row.
+        - An array or list of truth values.
+    geometry
+        The shape of the board; None if the number of cells determines it.
 
     Raises
     ------
     InputError
-        If it has not as many cells as the geometry, or as any square board.
+        If the pattern has another number of cells than the geometry, or than any square board.
     """
     if isinstance(pattern, Path):
         try:
@@ -92,29 +106,37 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
     if isinstance(pattern, list | tuple) and all(isinstance(row, str) for row in pattern):
         pattern = "".join(pattern)
     if isinstance(pattern, str):
-        text = _BETWEEN.sub("", _BORDER.sub("", pattern))
-        are_marks = _MARKS.fullmatch(text) is not None
-        cells = np.array([character not in _EMPTY for character in text], np.bool_)
-        fits = Geometry.of_cells(len(text)) if geometry is None else len(text) == geometry.cells
-        if not (are_marks and fits):
-            try:
-                cells = parse(pattern, geometry).cells > 0
-            except InputError:
-                if are_marks:
-                    return _of_geometry(cells, geometry)
-                raise InputError(
-                    f"pattern {shown(pattern)}: neither a pattern, with x for a clue and . for"
-                    " none, nor a board"
-                ) from None
-    elif isinstance(pattern, list | tuple | np.ndarray):
+        return _parse_text(pattern, geometry)
+    if isinstance(pattern, list | tuple | np.ndarray):
         cells = np.asarray(pattern).astype(np.bool_).ravel()
+        return _check_size(cells, geometry)
+    raise InputError(f"pattern {described(pattern)}: expected a text, a path or truth values")
+
+
+def _parse_text(pattern: str, geometry: Geometry | None) -> NDArray[np.bool_]:
+    """Return the cells of a pattern that is a text; see ``pattern_of``."""
+    text = _BETWEEN.sub("", _BORDER.sub("", pattern))
+    are_marks = _MARKS.fullmatch(text) is not None
+    marked_cells = np.array([character not in _EMPTY for character in text], np.bool_)
+    if geometry is None:
+        has_valid_size = Geometry.of_cells(len(text)) is not None
     else:
-        raise InputError(f"pattern {described(pattern)}: expected a text, a path or truth values")
-    return _of_geometry(cells, geometry)
+        has_valid_size = len(text) == geometry.cells
+    if are_marks and has_valid_size:
+        return marked_cells
+    try:
+        return _check_size(parse(pattern, geometry).cells > 0, geometry)
+    except InputError:
+        if are_marks:  # a pattern of the wrong size: that is the error to report
+            return _check_size(marked_cells, geometry)
+        raise InputError(
+            f"pattern {shown(pattern)}: neither a pattern, with x for a clue and . for none, nor a"
+            " board"
+        ) from None
 
 
-def _of_geometry(cells: NDArray[np.bool_], geometry: Geometry | None) -> NDArray[np.bool_]:
-    """Return the cells of a pattern; an InputError if they are not as many as there should be."""
+def _check_size(cells: NDArray[np.bool_], geometry: Geometry | None) -> NDArray[np.bool_]:
+    """Return the cells of a pattern; raise an InputError if their number is wrong."""
     if geometry is None and Geometry.of_cells(len(cells)) is None:
         raise InputError(f"a pattern of {len(cells)} cells, expected those of a square board")
     if geometry is not None and len(cells) != geometry.cells:
@@ -123,14 +145,15 @@ def _of_geometry(cells: NDArray[np.bool_], geometry: Geometry | None) -> NDArray
 
 
 def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool_]:
-    """Return the cells whose clues must stay, bool (cells).
+    """Return the cells whose clues must not be removed, bool (cells).
 
-    ``keep`` has their numbers, row by row from 0; or is a text such as ``r1c9,r5c5``, or a pattern.
+    ``keep`` contains their numbers, row by row from 0, or is a text such as ``r1c9,r5c5``, or the
+    text of a pattern.
 
     Raises
     ------
     InputError
-        If there is no such cell.
+        If a cell does not exist, or the text is invalid.
     """
     if not isinstance(keep, str):
         numbers = [*keep]
@@ -152,7 +175,11 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
     is_kept = np.zeros((geometry.n, geometry.n), np.bool_)
     for word in words:
         match = _CELL.fullmatch(word)
-        row, column = (int(match[1]), int(match[2])) if match else (0, 0)
+        if match:
+            row = int(match[1])
+            column = int(match[2])
+        else:
+            row = column = 0  # out of range, like a cell outside of the board
         if not (1 <= row <= geometry.n and 1 <= column <= geometry.n):
             corner = f"r{geometry.n}c{geometry.n}"
             raise InputError(f"keep {shown(word)}: expected cells from r1c1 to {corner}")
@@ -160,22 +187,22 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
     return is_kept.ravel()
 
 
-def twin_of(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:
-    """Say why no puzzle has clues in exactly these cells, if two empty lines show it; else None.
+def describe_empty_twins(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:
+    """Describe two empty lines because of which no puzzle has this pattern; None without them.
 
-    Two empty rows of a band can be exchanged in any solution, and so can two empty columns of a
-    stack. If boxes have one row, any two rows can be exchanged.
+    Two empty rows of a band can be exchanged in any solution, which gives a second one. So can two
+    empty columns of a stack. If boxes have one row, any two rows can be exchanged.
     """
     n = geometry.n
     grid = pattern.reshape(n, n)
-    band = geometry.box_rows if geometry.box_rows > 1 else n
-    stack = geometry.box_columns if geometry.box_columns > 1 else n
-    for lines, size, word in ((grid, band, "rows"), (grid.T, stack, "columns")):
+    band_rows = geometry.box_rows if geometry.box_rows > 1 else n
+    stack_columns = geometry.box_columns if geometry.box_columns > 1 else n
+    for lines, size, word in ((grid, band_rows, "rows"), (grid.T, stack_columns, "columns")):
         for start in range(0, n, size):
-            empty = [start + i + 1 for i in range(size) if not lines[start + i].any()]
-            if len(empty) > 1:
+            empty_lines = [start + i + 1 for i in range(size) if not lines[start + i].any()]
+            if len(empty_lines) > 1:
                 return (
-                    f"{word} {empty[0]} and {empty[1]} are empty, and could change places in any"
-                    " solution"
+                    f"{word} {empty_lines[0]} and {empty_lines[1]} are empty, and could change"
+                    " places in any solution"
                 )
     return None

@@ -1,8 +1,8 @@
 """Random puzzles as a data set: one of each class of puzzles, with columns, and split by classes.
 
-The class of a board is its canonical form. Puzzles whose solutions are in one class are in the same
-split: a model is not tested on a solution that it was trained on. The split depends only on that
-class and the shares, so it is the same in data sets with other seeds and options.
+The class of a board is its canonical form. Puzzles whose solutions are in the same class are in the
+same split, so a model is not tested on a solution that it was trained on. The split depends only on
+this class and the shares, so it is the same in data sets with other seeds and options.
 """
 
 from __future__ import annotations
@@ -33,24 +33,34 @@ from gpusudoku.puzzles.generate import SECONDS, PuzzleBlock, PuzzleOptions, Puzz
 
 SPLITS = ("train", "validation", "test")
 SHARES = "80,10,10"
-"""The shares of the splits, if none are given."""
+"""The default shares of the splits."""
 SPLIT_BYTES = 8
-"""Bytes of the number that decides the split of a class."""
+"""Bytes of the hash that determines the split of a class."""
 MAX_ROWS = 10**18
-"""The end of unbiased puzzles, which are made in batches until there are enough."""
-FEW_ROWS = 256
-"""Puzzles whose columns take less time than to hand them to another thread is worth."""
+"""A number of unbiased puzzles that is never reached: they are made in batches until there are
+enough."""
+MIN_SHARED_ROWS = 256
+"""The columns of fewer puzzles are computed at once, not by another thread."""
 
 Columns = dict[str, NDArray[Any]]
-"""The columns of some rows by name, in order; texts are ASCII in bytes."""
+"""The columns of rows by name, in order. Texts are ASCII bytes."""
 
 
 class PuzzleDataset:
-    """The rows of a data set of random puzzles: those of ``options``, one of each class.
+    """The rows of a data set of random puzzles with ``options``, one of each class.
 
-    ``shares`` are three numbers separated by commas, of train, validation and test; only their
-    ratios matter. An InputError if they are not, if boards of the shape have no canonical form, or
-    if unbiased puzzles are so small that many of a class would be left out with their weights.
+    Parameters
+    ----------
+    options
+        The options of the puzzles.
+    shares
+        Three numbers separated by commas, for train, validation and test. Only their ratios matter.
+
+    Raises
+    ------
+    InputError
+        If the shares are invalid, if boards of the shape have no canonical form, or if unbiased
+        puzzles are so small that many of them, and their weights, would be left out.
     """
 
     def __init__(self, options: PuzzleOptions, shares: str = SHARES) -> None:
@@ -66,12 +76,17 @@ class PuzzleDataset:
     def columns(self, block: PuzzleBlock) -> Columns:
         """Return the columns of puzzles, one row for each.
 
-        puzzle, solution and canonical, the canonical form of the puzzle, are boards on one line;
-        difficulty, split and seed texts, too. clues (int16), guesses (int32), weight (float64) and
-        number (int64) are numbers. Full boards of some shapes have no canonical form: there the
-        split is that of the class of the puzzle. An InputError if a puzzle has none.
+        The columns puzzle, solution and canonical (the canonical form of the puzzle) contain boards
+        on one line. difficulty, split and seed are texts, too. clues (int16), guesses (int32),
+        weight (float64) and number (int64) are numbers.
+
+        Raises
+        ------
+        InputError
+            If a puzzle has no canonical form.
         """
         canonical = _canonical(block, block.puzzles)
+        # Solutions of some shapes have no canonical form: there the class of the puzzle is used.
         classes = _canonical(block, block.solutions) if self._by_solution else canonical
         levels, guesses = block.ratings
         return {
@@ -99,31 +114,57 @@ class PuzzleDataset:
     ) -> Generator[Columns, None, None]:
         """Yield the columns of n rows in blocks, in the order of their numbers.
 
-        A puzzle whose class has a row already gets none, so numbers may have gaps. To continue a
-        data set, pass the number of the ``first`` puzzle to try, and the keys of its classes:
-        each counts as one of the n rows. A GaveUp, after all rows that were found, if no new class
-        is found for some seconds.
+        Puzzles of a class that already has a row are left out, so numbers may have gaps.
+
+        Parameters
+        ----------
+        n
+            The number of rows.
+        seed
+            The seed of the puzzles.
+        first
+            The number of the first puzzle. To continue a data set, pass the number after its last
+            row.
+        seen
+            The keys of the classes of the data set that is continued. Each counts as one of the n
+            rows.
+        seconds
+            The time without a new class after which it gives up.
+        threads
+            The number of threads.
+
+        Raises
+        ------
+        GaveUp
+            If it gives up, after all rows that were found.
         """
         rows = self._blocks(n, seed, first, set(seen), seconds, threads)
         return iterate_in(lambda: interruptible(None), rows)
 
     def _blocks(
-        self, n: int, seed: int, first: int, seen: set[bytes], seconds: float, threads: int
+        self,
+        n: int,
+        seed: int,
+        next_number: int,
+        known_keys: set[bytes],
+        seconds: float,
+        threads: int,
     ) -> Generator[Columns, None, None]:
+        # A part of the threads computes columns. One of these also waits for the threads that make
+        # puzzles, so these may be one more.
+        column_threads = max(1, threads // 3)
+        puzzle_threads = threads - column_threads + 1
         last_progress = time.monotonic()
         try:
-            while len(seen) < n:
+            while len(known_keys) < n:
                 if self._options.unbiased:  # whole batches, from the first one on
-                    begin = 0
+                    start = 0
                     end = MAX_ROWS
-                else:  # no more puzzles than rows are missing, as far as no class comes again
-                    begin = first
-                    end = min(first + max(n, first) - len(seen), MAX_NUMBER)
-                # Threads that compute columns. One of them also takes the puzzles from the others.
-                column_threads = max(1, threads // 3)
-                puzzle_threads = threads - column_threads + 1
+                else:  # as many puzzles as rows are missing; more if some classes are not new
+                    start = next_number
+                    end = min(start + max(n, start) - len(known_keys), MAX_NUMBER)
                 puzzles = Puzzles(
-                    end, self._options, seed, first=begin, seconds=seconds, threads=puzzle_threads
+                    end, self._options, seed, first=start, seconds=seconds, threads=puzzle_threads
                 )
                 results = ordered_map(
                     puzzles.blocks(), self._with_keys, column_threads, schedule=_choose_schedule
@@ -137,23 +178,25 @@ class PuzzleDataset:
                         numbers = columns["number"].tolist()
                         new_rows = []
                         for row, (number, key) in enumerate(zip(numbers, keys, strict=True)):
-                            if number >= first and key not in seen and len(seen) < n:
-                                seen.add(key)
+                            is_new = number >= next_number and key not in known_keys
+                            if is_new and len(known_keys) < n:
+                                known_keys.add(key)
                                 new_rows.append(row)
-                        # Puzzles before the first one are only made again, which takes its time.
-                        if new_rows or numbers[-1] < first:
+                        # Batches before the first number are only repeated, which takes time but
+                        # is no reason to give up.
+                        if new_rows or numbers[-1] < next_number:
                             last_progress = time.monotonic()
-                        first = max(first, numbers[-1] + 1)
+                        next_number = max(next_number, numbers[-1] + 1)
                         if new_rows:
                             yield {name: column[new_rows] for name, column in columns.items()}
-                        if len(seen) == n:
+                        if len(known_keys) == n:
                             return
                         if time.monotonic() - last_progress > seconds:
                             raise GaveUp
         except GaveUp:
             raise GaveUp(
                 f"gave up after {seconds:g} s without another class of puzzles:"
-                f" {len(seen)} of {n} found"
+                f" {len(known_keys)} of {n} found"
             ) from None
 
     def _with_keys(self, block: PuzzleBlock) -> tuple[Columns, list[bytes]]:
@@ -168,14 +211,18 @@ class PuzzleDataset:
 
 
 def _bounds(shares: str) -> list[int]:
-    """Return the first of 2^64 numbers that is of validation, and the first of test."""
+    """Return the smallest hash that belongs to validation, and the smallest that belongs to test.
+
+    Smaller hashes belong to train. The ranges of the hashes are proportional to the shares.
+    """
     words = shares.split(",")
     if len(words) == len(SPLITS) and all(
         re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", word, re.ASCII) for word in words
     ):
-        *ends, whole = accumulate(map(Fraction, words))
-        if whole:
-            return [ceil((1 << 8 * SPLIT_BYTES) * end / whole) for end in ends]
+        # Fractions: the bounds must not depend on the rounding of the processor.
+        *ends, total = accumulate(map(Fraction, words))
+        if total:
+            return [ceil((1 << 8 * SPLIT_BYTES) * end / total) for end in ends]
     raise InputError(
         f"split {described(shares)}: expected shares of train, validation and test, such as"
         f" {SHARES}"
@@ -183,12 +230,12 @@ def _bounds(shares: str) -> list[int]:
 
 
 def _choose_schedule(block: PuzzleBlock) -> Schedule:
-    """Process a block with few puzzles at once: they took long to make, and are written first."""
-    return Schedule.INLINE if len(block) < FEW_ROWS else Schedule.POOL
+    """Process a block with few puzzles at once: they took long to make, so they are not delayed."""
+    return Schedule.INLINE if len(block) < MIN_SHARED_ROWS else Schedule.POOL
 
 
 def _canonical(block: PuzzleBlock, rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
-    """Find the canonical forms of boards of a block, as lines; an InputError if one has none."""
+    """Return the canonical forms of boards of a block as lines, or raise a board's InputError."""
     canonical = canonical_block(Batch(block.geometry, rows))
     for index, error in canonical.errors.items():
         raise InputError(f"puzzle {block.numbers[index]}: {error}")

@@ -1,7 +1,7 @@
-"""Random puzzles: made from random grids, each a function of a seed and its number.
+"""Random puzzles: made from random grids, each determined by a seed and its number.
 
 A puzzle is made by *attempts*. An attempt removes clues from a random grid, or all clues outside a
-pattern, and may be rejected. Attempt t of puzzle k depends on the seed, t and k only, and the first
+pattern, and may be rejected. Attempt t of puzzle k depends only on the seed, t and k, and the first
 accepted attempt is puzzle k. So puzzles can be made in any order, by any number of threads or
 machines. Unbiased puzzles are made in batches, see ``weighted``.
 """
@@ -38,26 +38,26 @@ from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import MAX_NUMBER, Options, is_integer
 from gpusudoku.planning.count import search_block
-from gpusudoku.puzzles.clue_patterns import pattern_of, symmetric_units, twin_of
+from gpusudoku.puzzles.clue_patterns import describe_empty_twins, pattern_of, symmetric_units
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
 from gpusudoku.puzzles.random_grids import Grids
 from gpusudoku.puzzles.remove_clues import reduced
 from gpusudoku.puzzles.weighted import split
 
 SECONDS = 60.0
-"""Time without a new puzzle after which a run gives up."""
+"""The default time without a new puzzle after which a run gives up."""
 CHUNK_SECONDS = 0.2
 """A thread makes puzzles in chunks that take about this long."""
 MAX_PUZZLES = 1 << 14
-"""Puzzles that are made, or attempted, together."""
+"""Puzzles, or attempts, that are made together."""
 SMALL_CELLS = 49
-"""Boards of at most this many cells have so few puzzles that some are drawn twice. Two 9x9 puzzles
-of a run are equal only if their grids are: one in 13,000 runs of a billion puzzles has such a
-pair."""
+"""Boards of at most this many cells have so few puzzles that a run may draw one twice. On larger
+boards that is too unlikely to be checked: two 9x9 puzzles of a run can be equal only if their grids
+are, and one in 13,000 runs of a billion puzzles has such a pair."""
 MAX_PROVEN_DIGITS = 16
-"""On boards with more digits, a clue stays if MAX_GUESSES guesses do not decide whether it is
-redundant, unless the puzzle must be minimal."""
 MAX_GUESSES = 100
+"""On boards with more than MAX_PROVEN_DIGITS digits, a clue stays if MAX_GUESSES guesses do not
+decide whether it is redundant, unless the puzzle must be minimal."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class Puzzle:
     solution: Board
     """The solution."""
     difficulty: str
-    """How hard it is: see ``rate``."""
+    """The level: see ``rate``."""
     guesses: int
     """The guesses of a search: see ``rate``."""
     seed: int
-    """The seed of the run: with it and the same options the number gives the same puzzle again."""
+    """The seed of the run. Seed, options and number determine the puzzle."""
     number: int
     """The number in the run, from 0."""
     weight: float = 1.0
@@ -101,18 +101,18 @@ class PuzzleBlock(RowBlock):
     solutions: NDArray[np.uint8]
     """uint8 (k, cells): their solutions."""
     weights: NDArray[np.float64]
-    """float64 (k): their weights, 1 if they are not unbiased."""
+    """float64 (k): their weights. They are 1 unless the puzzles are unbiased."""
     whole: bool = True
-    """False if the run gave up before it found all of them, or if the block is part of a batch."""
+    """False if the run gave up before it found all puzzles, or if the block is part of a batch."""
 
     @cached_property
     def ratings(self) -> Ratings:
-        """Rate them: levels, indices into ``LEVELS``, and guesses."""
+        """The difficulty of the puzzles."""
         return rate_batch(Batch(self.geometry, self.puzzles))
 
-    def chosen(self, which: Any, /) -> Self:
+    def chosen(self, rows: Any, /) -> Self:
         """Return the same as ``select``, which replaces this method."""
-        return self.select(which)
+        return self.select(rows)
 
     def __repr__(self) -> str:
         boards = Batch(self.geometry, self.puzzles).describe()
@@ -122,16 +122,15 @@ class PuzzleBlock(RowBlock):
         levels, guesses = (column.tolist() for column in self.ratings)
         weights = self.weights.tolist()
         for i, number in enumerate(self.numbers.tolist()):
-            board, solution = (
-                Board.of_digits(rows[i].copy(), self.geometry)
-                for rows in (self.puzzles, self.solutions)
-            )
+            # Copies, so that a puzzle does not keep the arrays of its block in memory.
+            board = Board.of_digits(self.puzzles[i].copy(), self.geometry)
+            solution = Board.of_digits(self.solutions[i].copy(), self.geometry)
             level = LEVELS[levels[i]]
             yield Puzzle(board, solution, level, guesses[i], self.seed, number, weights[i])
 
 
 class PuzzleOptions:
-    """The puzzles that are wanted, checked; parameters and errors as of ``generate``."""
+    """The checked options of random puzzles. Parameters and errors are those of ``generate``."""
 
     def __init__(
         self,
@@ -151,7 +150,7 @@ class PuzzleOptions:
             )
         geometry = Geometry.of(box)
         self.pattern = None if pattern is None else pattern_of(pattern, geometry)
-        if geometry is None:
+        if geometry is None:  # it follows from the size of the pattern; the default is 9x9
             cells = NINE.cells if self.pattern is None else len(self.pattern)
             geometry = Geometry.of_cells(cells)
         assert geometry is not None
@@ -170,13 +169,13 @@ class PuzzleOptions:
             for name, value in (("clues", clues), ("symmetry", symmetry)):
                 if value is not None:
                     raise InputError(f"{name} and a pattern: a pattern has all clues already")
-            if (why := twin_of(self.pattern, geometry)) is not None:
-                raise InputError(f"no puzzle has this pattern: {why}")
-            _bounds(int(self.pattern.sum()), geometry)
+            if (reason := describe_empty_twins(self.pattern, geometry)) is not None:
+                raise InputError(f"no puzzle has this pattern: {reason}")
+            _bounds(int(self.pattern.sum()), geometry)  # raises an error for too few clues
 
     @property
     def is_small(self) -> bool:
-        """True if boards have so few puzzles that some come again: those are refused then."""
+        """True if boards have so few puzzles that a run may repeat some. Repeats are rejected."""
         return self.geometry.cells <= SMALL_CELLS
 
 
@@ -185,6 +184,7 @@ def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int,
     if clues is None:
         return 0, geometry.cells
     bounds = [*clues] if isinstance(clues, Iterable) else [clues, clues]
+    # Anything but a pair of integers is out of range.
     is_pair = len(bounds) == 2 and all(map(is_integer, bounds))
     min_clues, max_clues = bounds if is_pair else (-1, -1)
     if not 0 <= min_clues <= max_clues <= geometry.cells:
@@ -199,20 +199,20 @@ def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int,
 
 
 def _fits(units: NDArray[np.int64], min_clues: int, max_clues: int) -> bool:
-    """Tell whether some units together have a number of cells between two bounds."""
-    sums = 1  # bit i is set if some units have i cells together
+    """Return whether some set of units has a total number of cells between two bounds."""
+    sums = 1  # bit i is set if some set of units has i cells in total
     for size in (units >= 0).sum(axis=1).tolist():
         sums |= sums << size
     return any(sums >> number & 1 for number in range(min_clues, max_clues + 1))
 
 
 def _levels(difficulty: str | Iterable[str]) -> list[int]:
-    """Return the indices of levels."""
+    """Return the indices of levels in ``LEVELS``."""
     if not isinstance(difficulty, Iterable):
         raise InputError(f"difficulty {described(difficulty)}: expected names of levels")
     words = difficulty.split(",") if isinstance(difficulty, str) else map(str, difficulty)
     words = [word.strip() for word in words]
-    if not words:
+    if not words:  # an empty list would accept no puzzle at all
         raise InputError(f"no difficulty: expected {', '.join(LEVELS)}")
     for word in words:
         if word not in LEVELS:
@@ -221,12 +221,13 @@ def _levels(difficulty: str | Iterable[str]) -> list[int]:
 
 
 class _Patience(CancelToken):
-    """A token that is cancelled when no thread has found a puzzle for some seconds."""
+    """A token that counts as cancelled when no thread has found a puzzle for ``seconds``."""
 
     def __init__(self, seconds: float, last_puzzle: list[float]) -> None:
         super().__init__()
         self._seconds = seconds
         self._last_puzzle = last_puzzle
+        """The time of the last puzzle: a list of one number, which all threads share."""
         self._start = time.monotonic()
 
     @property
@@ -239,7 +240,7 @@ class _Patience(CancelToken):
 class Puzzles:
     """An iterator over the puzzles of a run; see ``generate``.
 
-    ``blocks`` gives the same as arrays, without an object for each.
+    ``blocks`` yields the same puzzles as arrays, without an object for each.
     """
 
     def __init__(
@@ -272,7 +273,7 @@ class Puzzles:
         self._threads = threads
         self._cancel = cancel
         self._last_puzzle = [0.0]
-        """The time of the last puzzle by ``time.monotonic``, shared by all threads."""
+        """The time of the last puzzle by ``time.monotonic``: see ``_Patience``."""
         self._puzzles = iterate_in(lambda: interruptible(cancel), self._one_by_one())
 
     def __repr__(self) -> str:
@@ -281,7 +282,7 @@ class Puzzles:
 
     @property
     def uniform(self) -> bool:
-        """True if all grids have exactly the same chance."""
+        """True if all grids have exactly the same probability."""
         return self._grids.uniform
 
     def __iter__(self) -> Iterator[Puzzle]:
@@ -300,14 +301,14 @@ class Puzzles:
                 yield from block
 
     def blocks(self) -> Generator[PuzzleBlock, None, None]:
-        """Yield the puzzles in blocks of several; a GaveUp as ``generate`` raises."""
+        """Yield the puzzles in blocks. Errors are those of ``generate``."""
         return iterate_in(lambda: interruptible(self._cancel), self._blocks())
 
     def _blocks(self) -> Generator[PuzzleBlock, None, None]:
         return self._split() if self._options.unbiased else self._reduce()
 
     def _split(self) -> Generator[PuzzleBlock, None, None]:
-        """Make unbiased puzzles; each block is a batch, the last may be part of one."""
+        """Make unbiased puzzles. Each block is a batch, and the last may be a part of one."""
         numbers = self._numbers
         with closing(ordered_map(count(self._batches), self._batch, self._threads)) as batches:
             while numbers:
@@ -332,13 +333,13 @@ class Puzzles:
         )
 
     def _reduce(self) -> Generator[PuzzleBlock, None, None]:
-        """Make puzzles by removing clues, and without repeats if the boards are small."""
+        """Make puzzles by removing clues, without repeats if the boards are small."""
         numbers = self._numbers
         known_puzzles: set[bytes] | None = set() if self._options.is_small else None
         chunk_size = ChunkSize(1, CHUNK_SECONDS, MAX_PUZZLES)
 
         def chunks() -> Iterator[range]:
-            # On small boards, the puzzles before the first one decide which may not come again.
+            # On small boards, earlier puzzles are made, too, because they must not be repeated.
             start = numbers.start if known_puzzles is None else 0
             while numbers and start < numbers.stop:
                 end = min(start + chunk_size.size, numbers.stop)
@@ -352,10 +353,11 @@ class Puzzles:
                 assert block is not None
                 if known_puzzles is not None:
                     block = self._without_repeats(block, known_puzzles)
-                if len(finished.item) == chunk_size.size:
+                if len(finished.item) == chunk_size.size:  # not the shorter last chunk
                     chunk_size.took(finished.seconds, full=True)
                 is_whole = block.whole
-                block = block.part(int(np.searchsorted(block.numbers, numbers.start)), len(block))
+                first_row = int(np.searchsorted(block.numbers, numbers.start))
+                block = block.part(first_row, len(block))
                 puzzles_made += len(block)
                 if len(block):
                     yield block
@@ -368,7 +370,10 @@ class Puzzles:
                     )
 
     def _without_repeats(self, block: PuzzleBlock, known_puzzles: set[bytes]) -> PuzzleBlock:
-        """Replace puzzles that are known already by their next accepted attempts."""
+        """Replace each known puzzle by its next accepted attempt that is not known.
+
+        Blocks are processed in the order of their numbers, so the replacements are deterministic.
+        """
         for i, number in enumerate(block.numbers.tolist()):
             if bytes(block.puzzles[i]) in known_puzzles:
                 replacement = self._make(range(number, number + 1), known_puzzles)
@@ -380,29 +385,33 @@ class Puzzles:
         return block
 
     def _make(self, numbers: range, known_puzzles: Collection[bytes] = ()) -> PuzzleBlock:
-        """Make the puzzles with some numbers, except known ones, until the time is over.
+        """Make the puzzles with the given numbers, except known ones, until the time is over.
 
-        Each round makes the same attempts for all puzzles that are still missing.
+        Each round makes the same attempts for all puzzles that are still missing. Of each puzzle,
+        the first accepted attempt counts.
         """
         geometry = self._options.geometry
         missing = np.arange(numbers.start, numbers.stop)
         no_rows = np.empty((0, geometry.cells), np.uint8)
         accepted = [(missing[:0], no_rows, no_rows)]  # numbers, puzzles, grids of each round
         first_attempt = 0
-        attempts_together = 1  # of all puzzles, grows while a round is short
+        attempts_per_round = 1  # for all puzzles together; it grows while rounds are short
         try:
             with cancelling(_Patience(self._seconds, self._last_puzzle)):
                 while len(missing):
                     start = time.monotonic()
-                    repeats = max(1, attempts_together // len(missing))
+                    repeats = max(1, attempts_per_round // len(missing))
                     attempt_range = np.arange(first_attempt, first_attempt + repeats)
                     attempts = np.tile(attempt_range, len(missing))
                     attempt_numbers = np.repeat(missing, repeats)
+
                     grids = self._grids.at(attempt_numbers, attempts)
                     seeds, *_ = random_words(self.seed, attempt_numbers, attempts, KEYS)
                     puzzles, is_good = self._attempt(grids, seeds)
                     if known_puzzles:
                         is_good &= [bytes(puzzle) not in known_puzzles for puzzle in puzzles]
+
+                    # A row for each missing puzzle, with its attempts in order.
                     is_good = is_good.reshape(len(missing), repeats)
                     is_found = is_good.any(axis=1)
                     first_good = np.arange(len(missing)) * repeats + is_good.argmax(axis=1)
@@ -411,15 +420,17 @@ class Puzzles:
                     if len(rows):
                         self._last_puzzle[0] = time.monotonic()
                     missing = missing[~is_found]
+
                     first_attempt += repeats
                     if time.monotonic() - start < CHUNK_SECONDS:
-                        attempts_together = min(2 * attempts_together, MAX_PUZZLES)
+                        attempts_per_round = min(2 * attempts_per_round, MAX_PUZZLES)
         except Cancelled:
-            check_cancelled()  # raises if the caller cancelled; else the time is over
+            check_cancelled()  # raises if the caller cancelled; otherwise the time is over
         columns = zip(*accepted, strict=True)
         made_numbers, puzzles, grids = (np.concatenate(column) for column in columns)
         order = np.argsort(made_numbers)
-        if len(missing):  # only those before the first missing one: a resumed run starts there
+        if len(missing):
+            # Only the puzzles before the first missing one: a resumed run starts there.
             order = order[: missing.min() - numbers.start]
         return PuzzleBlock(
             geometry,
@@ -434,11 +445,12 @@ class Puzzles:
     def _attempt(
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Make puzzles of grids, uint8 (B, cells), and tell which of them meet the options."""
+        """Make puzzles from grids, uint8 (B, cells). Return them, and which meet the options."""
         options = self._options
         geometry = options.geometry
         if options.pattern is not None:
             puzzles = grids * options.pattern
+            # Most patterns leave several solutions, so most attempts are rejected.
             counts = search_block(Batch(geometry, puzzles), Options(limit=2), CpuEngine(1)).numbers
             is_good = counts == 1
         else:
@@ -454,11 +466,11 @@ class Puzzles:
             clues = np.count_nonzero(puzzles, axis=1)
             is_good = (options.min_clues <= clues) & (clues <= options.max_clues)
         if options.minimal and (options.pattern is not None or options.units is not None):
-            # A pattern or symmetric units may leave redundant clues.
+            # A pattern, or units of several cells, may leave redundant clues.
             boards = Batch(geometry, puzzles[is_good])
             minimal_puzzles = reduced(boards, grids[is_good], seeds[is_good])
             is_good[is_good] = (minimal_puzzles == boards.cells).all(axis=1)
-        if options.levels is not None:
+        if options.levels is not None:  # last, because rating takes longest
             levels = rate_batch(Batch(geometry, puzzles[is_good])).levels
             is_good[is_good] = np.isin(levels, options.levels)
         return puzzles, is_good

@@ -1,4 +1,4 @@
-"""Minimal puzzles: redundant clues are removed while the solution stays the only one."""
+"""Minimal puzzles: redundant clues are removed, so that the solution stays the only one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from gpusudoku.solving import not_one, solve_block
 MAX_BOARDS = 1 << 12
 """Boards whose clues are removed together."""
 CHUNKS = 4
-"""Chunks of such boards for each thread, so that all threads finish at about the same time."""
+"""Chunks of these boards per thread, so that all threads finish at about the same time."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,11 +43,11 @@ class Minimised:
     puzzle: Board
     """The board that was given."""
     board: Board
-    """The minimal puzzle: without any one of its clues it has several solutions."""
+    """The minimal puzzle: if any one clue is removed, it has several solutions."""
     solution: Board
     """The only solution of both."""
     seed: int
-    """The seed of the order: the same board and seed give the same puzzle again."""
+    """The seed of the order in which clues are tried. Board and seed determine the puzzle."""
 
     def __repr__(self) -> str:
         return f"<Minimised: {self._in_words()}>"
@@ -65,7 +65,7 @@ class Minimised:
         return tuple(cells.tolist())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON types; ``board`` is the minimal puzzle, the seed a string."""
+        """Return everything as JSON types: ``board`` is the minimal puzzle, the seed a string."""
         return {
             "puzzle": str(self.puzzle),
             "board": str(self.board),
@@ -79,13 +79,13 @@ class Minimised:
 
 @dataclass(frozen=True)
 class MinimisedBlock(RowBlock):
-    """Minimal puzzles in some boards, in columns of B rows."""
+    """Minimal puzzles of boards, in columns of B rows."""
 
     _COLUMNS = ("boards", "numbers", "puzzles", "solutions")
     boards: Batch
     numbers: NDArray[np.int64]
-    """int64 (B): the solutions of each board, 2 for two or more. Clues are removed only from boards
-    with one."""
+    """int64 (B): the number of solutions of each board, 2 for two or more. Clues are removed only
+    from boards with one."""
     puzzles: NDArray[np.uint8]
     """uint8 (B, cells): the minimal puzzles."""
     solutions: NDArray[np.uint8]
@@ -112,12 +112,12 @@ def minimise(
 ) -> Minimised:
     """Remove redundant clues from a board with one solution, which stays the only one.
 
-    Every clue is tried once, in a random order, and removed if the others leave no other solution.
-    So every clue that is left is necessary: the puzzle is minimal, though another order may lead to
-    one with fewer clues; ``minimal_puzzles`` lists all of them. A full grid gives a random minimal
-    puzzle. The result depends on board and seed alone. A board of 9x9 cells takes a millisecond,
-    one of 16x16 some hundredths of a second; with 25x25 the search for another solution may take
-    very long.
+    Every clue is tried once, in a random order, and removed if the other clues allow no other
+    solution. So all remaining clues are necessary: the puzzle is minimal. Another order may lead to
+    a puzzle with fewer clues; ``minimal_puzzles`` lists all of them. A full grid gives a random
+    minimal puzzle. The result depends only on board and seed. A 9x9 board takes a millisecond, and
+    a 16x16 board some hundredths of a second. On 25x25 boards the search for another solution may
+    take very long.
 
     Parameters
     ----------
@@ -125,18 +125,18 @@ def minimise(
         As for ``count``. Candidates that are given for empty cells stay as they are; a cell whose
         clue is removed may have any digit.
     seed
-        From 0 to below 2^128; by default a new one every time.
+        An integer from 0 to below 2^128; by default a random one.
     keep
-        Cells whose clues stay, necessary or not: their numbers, row by row from 0; or a text, such
-        as ``r1c9,r5c5``, or that of a pattern as for ``generate``.
+        Cells whose clues are never removed, even if they are redundant: their numbers, row by row
+        from 0, or a text such as ``r1c9,r5c5``, or the text of a pattern as for ``generate``.
     cancel
-        Stops it, whichever thread cancels it: see ``CancelToken``.
+        A token that stops the work from any thread: see ``CancelToken``.
 
     Raises
     ------
     InputError
-        If the board cannot be read, or has no solution or several; if the seed or a cell is out of
-        range.
+        If the board cannot be read, or does not have exactly one solution, or if the seed or a cell
+        is out of range.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -156,31 +156,33 @@ def minimise_many(
     jobs: int | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[Minimised | BadBoard]:
-    """Remove redundant clues from each of many boards, as ``minimise`` does, in their order.
+    """Remove redundant clues from many boards, in their order; see ``minimise``.
 
     Parameters
     ----------
     boards, box, on_error
         As for ``count_many``. A board without exactly one solution is a bad board, too.
     seed, keep, cancel
-        As for ``minimise``, for all boards. The order of trials depends on board and seed alone.
+        As for ``minimise``, for all boards. The result for each board depends only on it and on
+        the seed, not on the other boards.
     jobs
-        Threads; by default as many as there are usable cores.
+        The number of threads; by default one per usable core.
 
     Raises
     ------
     InputError
-        At once if a value is out of range, or in the place of the first bad board.
+        Immediately if a value is out of range, or when the iterator reaches the first bad board.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
     seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
     batches_or_errors = batches_of(boards, box)
-    kept = keep if isinstance(keep, str) else [*keep]
+    # An iterator could only be read for the first block.
+    keep = keep if isinstance(keep, str) else [*keep]
 
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
-        return minimise_batches(batches, seed, kept, threads)
+        return minimise_batches(batches, seed, keep, threads)
 
     blocks = with_bad_boards(batches_or_errors, work, on_error)
     return iterate_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
@@ -194,8 +196,8 @@ def minimise_batches(
 ) -> Generator[MinimisedBlock, None, None]:
     """Minimise boards in blocks, in their order."""
 
-    def minimise(block: Batch, alone: bool) -> Generator[MinimisedBlock, None, None]:
-        yield _minimise_block(block, seed, keep, CpuEngine(1 if alone else threads))
+    def minimise(block: Batch, by_one_thread: bool) -> Generator[MinimisedBlock, None, None]:
+        yield _minimise_block(block, seed, keep, CpuEngine(1 if by_one_thread else threads))
 
     return in_blocks(batches, MAX_BOARDS, minimise, threads)
 
@@ -204,19 +206,21 @@ def _minimise_block(
     block: Batch, seed: int, keep: str | Iterable[int], engine: CpuEngine
 ) -> MinimisedBlock:
     """Minimise boards of one geometry by all threads of an engine."""
+    # Each cell is tried by itself: units of one cell.
     units = np.flatnonzero(~kept_cells(keep, block.geometry))[:, None]
-    solved = solve_block(block, Options(limit=2), engine)
-    solutions = solved.solutions
+    # A limit of two shows which boards have exactly one solution.
+    results = solve_block(block, Options(limit=2), engine)
+    solutions = results.solutions
     assert solutions is not None
-    unique = np.flatnonzero(solved.numbers == 1)
+    unique_boards = np.flatnonzero(results.numbers == 1)
     seeds = order_seeds(block.cells, seed)
-    puzzles = block.cells.copy()
+    puzzles = block.cells.copy()  # boards without exactly one solution stay as they are
 
     def reduce(chunk: range) -> None:
-        rows = unique[chunk.start : chunk.stop]
+        rows = unique_boards[chunk.start : chunk.stop]
         puzzles[rows] = reduced(block.select(rows), solutions[rows], seeds[rows], units=units)
 
     threads = engine.threads
-    chunks = split_range(range(len(unique)), CHUNKS * threads if threads > 1 else 1)
+    chunks = split_range(range(len(unique_boards)), CHUNKS * threads if threads > 1 else 1)
     call_on_threads([partial(reduce, chunk) for chunk in chunks], threads)
-    return MinimisedBlock(block, solved.numbers, puzzles, solutions, seed)
+    return MinimisedBlock(block, results.numbers, puzzles, solutions, seed)

@@ -3,7 +3,7 @@
 The boards of a chunk lack n clues and have up to m new ones. New clues are added in ascending order
 of their cells, so that no neighbour is made twice. One search finds all candidates for a new clue
 (``kernels.search.placements``): for the last new clue those that leave exactly one solution, for
-the clues before it those that leave at least one.
+earlier ones those that leave at least one.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ MAX_BOARDS = 1 << 12
 CHUNKS = 16
 """The boards of a single puzzle are divided into this many chunks, so that all threads work."""
 MIN_BOARDS = 1 << 6
-"""Boards of such a chunk, at least."""
+"""The minimum number of boards of such a chunk."""
 MAX_PUZZLES = 1 << 12
 """Puzzles that are solved together before their neighbours are listed."""
 SAMPLED_BOARDS = 1 << 8
-"""Boards from which the time of all is estimated."""
+"""The number of boards of which the time is measured to estimate that of all."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,20 @@ class Change:
 
 @dataclass(frozen=True)
 class NeighbourBlock(RowBlock):
-    """Some neighbours of puzzles, in order."""
+    """A part of the neighbours of puzzles, in order."""
 
     _COLUMNS: ClassVar[tuple[str, ...]] = ("index", "cells")
     boards: Batch
     """The puzzles."""
     numbers: NDArray[np.int64]
-    """int64 (B): their solutions, 2 for two or more. Only a puzzle with one has neighbours."""
+    """int64 (B): the number of their solutions, 2 for two or more. Only puzzles with one have
+    neighbours."""
     index: NDArray[np.int64]
     """int64 (k): the index of each neighbour's puzzle."""
     cells: NDArray[np.uint8]
     """uint8 (k, cells): the neighbours."""
     ended: bool = False
-    """True for the empty block that follows the last neighbours of its puzzles."""
+    """True for the empty block that follows the last neighbours of ``boards``."""
 
     @property
     def neighbours(self) -> Batch:
@@ -94,14 +95,14 @@ class NeighbourBlock(RowBlock):
 
 @dataclass(frozen=True)
 class _Chunk(NeighbourBlock):
-    """Boards that are neighbours but for new clues that are still missing."""
+    """Boards that lack clues, and to which new clues are still to be added."""
 
     _COLUMNS = ("index", "cells", "last_cell")
     last_cell: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """int64 (k): the cell of the latest new clue, or -1. The next ones are in later cells."""
+    """int64 (k): the cell of the latest new clue, or -1. The next new clue is in a later cell."""
 
     def with_new_clue(self, missing: int = 0) -> _Chunk:
-        """Add a clue in all ways; return the boards with exactly one solution.
+        """Add a clue in all ways. Return the boards with exactly one solution.
 
         If ``missing`` more clues are to be added after it, return the boards with at least one
         solution, and with that many empty cells after the new clue.
@@ -109,8 +110,9 @@ class _Chunk(NeighbourBlock):
         rows, cells, digits = _placements(self.neighbours, self.last_cell, unique=not missing)
         # A removed clue is not added again.
         is_new = self.boards.cells[self.index[rows], cells] != digits
-        empty_from_here = np.cumsum(self.cells[:, ::-1] == 0, axis=1)[:, ::-1]
-        is_new &= empty_from_here[rows, cells] > missing
+        # The number of empty cells from each cell to the last one, summed from the end.
+        empty_from_cell = np.cumsum(self.cells[:, ::-1] == 0, axis=1)[:, ::-1]
+        is_new &= empty_from_cell[rows, cells] > missing
         rows = rows[is_new]
         cells = cells[is_new]
         boards = self.cells[rows]
@@ -134,10 +136,11 @@ def neighbours(
 ) -> Iterator[Board]:
     """List all puzzles that a puzzle becomes when some clues are removed and others added.
 
-    They have exactly one solution, which may be another one than that of the puzzle. A clue is
-    added anywhere, also where one was removed, but never the same again: so no neighbour comes
-    twice, nor the puzzle itself. Their order depends on the board alone. There are ten to a
-    thousand with one clue removed and one added, and a hundred times as many with each more.
+    They have exactly one solution, which may differ from that of the puzzle. A clue may be added
+    anywhere, also where another one was removed, but a removed clue is not added again. So no
+    neighbour is listed twice, and the puzzle itself is not listed. The order depends only on the
+    board. There are ten to a thousand neighbours with one clue removed and one added, and a hundred
+    times as many for each further pair.
 
     Parameters
     ----------
@@ -145,18 +148,19 @@ def neighbours(
         As for ``count``. Candidates that are given for empty cells stay as they are; a cell whose
         clue is removed may have any digit.
     remove, add
-        The numbers of clues; one of them may be 0.
+        The numbers of clues. One of them may be 0.
     minimal
-        Only puzzles without redundant clues.
+        True to list only puzzles without redundant clues.
     jobs
-        Threads; by default as many as there are usable cores.
+        The number of threads; by default one per usable core.
     cancel
-        Stops it, whichever thread cancels it: see ``CancelToken``.
+        A token that stops the work from any thread: see ``CancelToken``.
 
     Raises
     ------
     InputError
-        If the board cannot be read, or has no solution or several; if a number is out of range.
+        If the board cannot be read, or does not have exactly one solution, or if a number is out of
+        range.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -183,10 +187,10 @@ def neighbour_blocks(
 
     A puzzle without exactly one solution has none.
     """
-    # A puzzle alone in its chunks whose limit is reached; no more of its chunks are made.
+    # A single puzzle whose limit is reached. No more of its chunks are made.
     finished_puzzle: Batch | None = None
-    # Neighbours given so far of each puzzle of the current chunks, int64 (B).
-    numbers_given = np.zeros(0, np.int64)
+    # The number of neighbours that were found so far of each puzzle of the current part, int64 (B).
+    found_counts = np.zeros(0, np.int64)
 
     def chunks() -> Iterator[_Chunk]:
         for batch in batches:
@@ -202,6 +206,7 @@ def neighbour_blocks(
                         if finished_puzzle is boards:
                             break
                         yield chunk
+                    # The empty block that marks the end of the part.
                     no_index = np.empty(0, np.int64)
                     yield _Chunk(boards, numbers[part], no_index, boards.cells[:0], ended=True)
 
@@ -213,26 +218,31 @@ def neighbour_blocks(
             block = finished.result
             assert block is not None
             if limit is not None and len(block):
-                numbers_given = np.resize(numbers_given, len(block.boards))
-                numbers = np.bincount(block.index, minlength=len(numbers_given))
-                # The place of each neighbour among those of its puzzle in this block.
-                places = np.arange(len(block)) - np.searchsorted(block.index, block.index)
-                block = block.select(places + numbers_given[block.index] < limit)
-                numbers_given = numbers_given + numbers
-                if len(numbers_given) == 1 and numbers_given[0] >= limit:
+                # A new part starts with a single 0, which stands for all its puzzles.
+                found_counts = np.resize(found_counts, len(block.boards))
+                new_counts = np.bincount(block.index, minlength=len(found_counts))
+                # The index of each neighbour among those of its puzzle in this block.
+                positions = np.arange(len(block)) - np.searchsorted(block.index, block.index)
+                block = block.select(positions + found_counts[block.index] < limit)
+                found_counts = found_counts + new_counts
+                if len(found_counts) == 1 and found_counts[0] >= limit:
                     finished_puzzle = block.boards
             if block.ended:
-                numbers_given = np.zeros(1, np.int64)
+                found_counts = np.zeros(1, np.int64)
             if len(block) or block.ended:
                 yield block
 
 
 def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
-    """Estimate how many boards are searched for the neighbours of a puzzle, and the seconds.
+    """Estimate the number of boards that are searched for the neighbours of a puzzle, and the time.
 
     It removes random clues, and adds clues to a random sample of the boards, as the search does.
+
+    Returns
+    -------
+    The number of boards, and the seconds on one core.
     """
-    rng = default_rng(0)
+    rng = default_rng(0)  # the estimate is deterministic, apart from the time
     clues = np.flatnonzero(puzzle.cells)
     board_count = float(comb(puzzle.clues, change.remove))
     if not board_count:
@@ -242,17 +252,19 @@ def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
         row[rng.permutation(clues)[: change.remove]] = 0
     index = np.zeros(SAMPLED_BOARDS, np.int64)
     chunk = _Chunk(Batch.of([puzzle]), np.ones(1, np.int64), index, cells, last_cell=index - 1)
-    _complete(next(chunk.divided(1)), change)  # compiles what is needed, before the time is taken
+    # Compile the kernels before the time is measured.
+    _complete(next(chunk.divided(1)), change)
     for missing in range(change.add - 1, 0, -1):
         extended = chunk.with_new_clue(missing)
+        # The sample shows by which factor each new clue multiplies the number of boards.
         board_count *= len(extended) / len(chunk)
         if not len(extended):
             return 0.0, 0.0
         chunk = extended.select(rng.integers(len(extended), size=SAMPLED_BOARDS))
     start = time.process_time()
     _complete(chunk, change)
-    seconds_a_board = (time.process_time() - start) / len(chunk)
-    return board_count, board_count * seconds_a_board
+    seconds_per_board = (time.process_time() - start) / len(chunk)
+    return board_count, board_count * seconds_per_board
 
 
 def placements_kernel(geometry: Geometry) -> Kernel:
@@ -282,11 +294,12 @@ def _parts(cells: NDArray[np.uint8], change: Change, *, has_limit: bool) -> Iter
 
 
 def _without_clues(boards: Batch, numbers: NDArray[np.int64], change: Change) -> Iterator[_Chunk]:
-    """Remove clues of puzzles in all ways."""
+    """Remove clues from puzzles in all ways."""
     size = MAX_BOARDS
     if len(boards) == 1:  # divided further, for all threads
         ways_of_puzzle = comb(int(np.count_nonzero(boards.cells)), change.remove)
         size = min(size, max(MIN_BOARDS, ways_of_puzzle // CHUNKS))
+    # Enough cells for all new clues are empty after the removal.
     has_room = (boards.cells == 0).sum(axis=1) + change.remove >= change.add
     ways = (
         (puzzle, removed_cells)
@@ -309,13 +322,14 @@ def _with_clues(chunk: _Chunk, number: int) -> Iterator[_Chunk]:
         yield chunk
         return
     check_cancelled()
+    # Adding a clue makes up to about as many boards of each as it has cells.
     for part in chunk.divided(max(1, MAX_BOARDS // chunk.boards.geometry.cells)):
         for extended in part.with_new_clue(number).divided(MAX_BOARDS):
             yield from _with_clues(extended, number - 1)
 
 
 def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
-    """Add the last clue of all boards in all ways; return those that are neighbours."""
+    """Add the last clue to all boards in all ways. Return those that are neighbours."""
     if change.add:
         chunk = chunk.with_new_clue()
     else:
@@ -325,6 +339,7 @@ def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
         boards = chunk.neighbours
         solutions = solve_block(boards, Options(limit=1), CpuEngine(1)).solutions
         assert solutions is not None
+        # A board from which no clue can be removed is minimal. The order does not matter.
         minimal_boards = reduced(boards, solutions, order_seeds(boards.cells, 0))
         chunk = chunk.select((minimal_boards == chunk.cells).all(axis=1))
     return chunk
@@ -332,15 +347,18 @@ def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
 
 @cache
 def _tables(shape: Shape) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return two tables of placements, a placement being a digit in a cell.
+    """Return two tables of placements. A placement is a digit in a cell.
 
-    The first, (n * n + 1, words), has in row k all placements in the first k cells, packed. The
-    second, int64 (n ** 3), has the bit of each placement in a packed row, by cell and digit.
+    Row k of the first, (n * n + 1, words), is a packed board with all placements in the first k
+    cells. The second, int64 (n ** 3), contains the index of the bit of each placement in a packed
+    board, in the order of cells and digits.
     """
     cells = shape.n**2
     all_digits = np.uint64((1 << shape.n) - 1)
+    # Row k of the triangle is 1 in the first k cells.
     first_cells = shape.rows_of(np.tri(cells + 1, cells, -1, np.uint64) * all_digits)
     word, mask = shape.cell_positions
+    # The mask has a single bit: the bits below it are counted to get its index.
     bits = word * shape.bits + np.bitwise_count(mask - mask.dtype.type(1))
     planes = np.arange(shape.n) * shape.plane_words * shape.bits
     return first_cells, (bits[:, None] + planes).ravel()
@@ -351,27 +369,31 @@ def _placements(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Find the placements after a cell that leave boards a solution, or exactly one.
 
-    ``last_cell``, int64 (B), is that cell of each board, or -1. Returns for each placement the
-    index of the board, the cell and the digit, in ascending order.
+    ``last_cell``, int64 (B), is that cell of each board, or -1 for all placements. Returns the
+    index of the board, the cell and the digit of each placement, in ascending order.
     """
     shape = shape_of(boards.geometry.box_rows, boards.geometry.box_columns)
     kernel = placements_kernel(boards.geometry)
     first_cells, bit_of_placement = _tables(shape)
-    rows = Frontier.of(boards).boards
+    packed_boards = Frontier.of(boards).boards
     excluded = first_cells[last_cell + 1]
     # A solution adds its placements to ``in_solution``; those that it has already become settled.
     # If it has all placements from the start, a single solution makes its placements settled.
-    in_solution = np.zeros_like(rows) if unique else ~np.zeros_like(rows)
-    arrays = PlacementArrays(rows, in_solution, excluded.copy())
+    in_solution = np.zeros_like(packed_boards)
+    if not unique:
+        in_solution = ~in_solution
+    arrays = PlacementArrays(packed_boards, in_solution, excluded.copy())
     searches = Searches.empty(shape)
     rounds = max(1, int(CALL_SECONDS / (node_seconds(shape) * shape.lanes)))
     check_cancelled()
     while not kernel(arrays, searches, rounds):
         check_cancelled()
     placements = arrays.in_solution & ~arrays.settled if unique else arrays.settled & ~excluded
-    with_any = np.flatnonzero(placements.any(axis=1))
-    bits = np.unpackbits(placements[with_any].view(np.uint8), axis=1, bitorder="little")
-    in_order = bits.take(bit_of_placement, axis=1).view(np.bool_)
-    board_index, codes = np.divmod(np.flatnonzero(in_order), len(bit_of_placement))
-    cells, digits = np.divmod(codes, shape.n)
-    return with_any[board_index], cells, digits + 1
+
+    # Unpack the boards with placements. A column of ``is_placement`` is a cell and a digit.
+    board_indices = np.flatnonzero(placements.any(axis=1))
+    bits = np.unpackbits(placements[board_indices].view(np.uint8), axis=1, bitorder="little")
+    is_placement = bits.take(bit_of_placement, axis=1).view(np.bool_)
+    rows, columns = np.divmod(np.flatnonzero(is_placement), len(bit_of_placement))
+    cells, digits = np.divmod(columns, shape.n)
+    return board_indices[rows], cells, digits + 1

@@ -1,8 +1,8 @@
-"""Random full grids of any geometry, each a function of a seed, its number and an attempt alone.
+"""Random full grids of any geometry, each determined by a seed, its number and an attempt.
 
-Where the solutions of the empty board can be counted, and found by number, soon, a grid is the one
-that a random number leads to (``enumeration``). The other shapes have far too many: their grids are
-reached by a random walk from a fixed grid (``kernels/shuffling.py``).
+For some shapes, a solution of the empty board can be found quickly by its rank (``enumeration``): a
+random rank gives a random grid. Other shapes have far too many solutions: their grids are the ends
+of random walks from a fixed grid (``kernels/shuffling.py``).
 """
 
 from __future__ import annotations
@@ -35,43 +35,45 @@ COUNTED = {
     (4, 2): 29_136_487_207_403_520,
     (3, 3): 6_670_903_752_021_072_936_960,
 }
-"""The number of grids, by rows and columns of the boxes, where grids are drawn by number."""
-DRAWN = 1 << 14
-"""Numbers that are looked up at a time, as an interrupt waits for them."""
+"""The number of grids by rows and columns of boxes, for shapes whose grids are found by rank."""
+RANKED_GRIDS = 1 << 14
+"""Grids that are found by rank in one call, for which an interrupt waits."""
 STEPS, LATIN_STEPS = 100, 10
-"""Steps of a walk for each digit. Counts of small cycles and of equal triples had the means and
-variances of exact samples, where there are any, after 30 and 3, and did not change any more."""
-PIECE_STEPS = 1 << 17
-"""Steps that are walked at a time, as an interrupt waits for them: about ten milliseconds. One of a
+"""Steps of a walk per digit of the board, the second for Latin squares. After 30 and 3, counts of
+small cycles and of equal triples no longer changed, and had the means and variances of exact
+samples, where these are known."""
+CALL_STEPS = 1 << 17
+"""Steps of one call of a kernel, for which an interrupt waits: about ten milliseconds. A step in a
 Latin square counts as many as there are digits."""
 WALKS = KEYS + 1
-"""The last word of the counters from which the random bits of walks come."""
+"""The last word of the random generator's counters for walks. Each use has another one, so that
+their random bits differ."""
 
 
 class Grids:
     """Random full grids of one geometry.
 
-    *What random means.* If ``uniform``, all grids of the geometry have exactly the same chance:
-    boxes of 2x2, 2x3, 3x2, 2x4, 4x2 and 3x3, and Latin squares (boxes of one row, or column) of up
-    to five digits. For 9x9 boards the grids of attempt 0 are the ``sample`` of the solutions of the
-    empty board, with the same seed.
+    *The distribution.* If ``uniform``, all grids of the geometry have exactly the same probability.
+    That is so for boxes of 2x2, 2x3, 3x2, 2x4, 4x2 and 3x3, and for Latin squares (boxes of one row
+    or column) of up to five digits. For 9x9 boards, the grids of attempt 0 are the ``sample`` of
+    the solutions of the empty board with the same seed.
 
-    Otherwise a grid is where a random walk ends that begins at a fixed grid; then lines, bands,
-    stacks and digits are permuted at random, and boards with square boxes are transposed half the
-    time. So all grids that differ only by these symmetries have exactly the same chance. Between
-    others the walk goes to and fro with equal chances, so the chances of all grids that it can
-    reach approach each other with its length. Two biases are left, and neither is known exactly: a
-    walk has a fixed length, and there may be grids that it cannot reach. It reaches all Latin
-    squares. Where the exact sample is known, walks were compared with it: with boxes of 2x2, 2x3
-    and 3x2 all grids came, equally often, and with boxes of 3x3 the means and variances were the
-    same, within what 60,000 grids show.
+    Otherwise a grid is the end of a random walk that starts at a fixed grid. Its lines, bands,
+    stacks and digits are then permuted at random, and boards with square boxes are transposed with
+    probability 1/2. So all grids that differ only by these symmetries have exactly the same
+    probability. A step of the walk and its reverse have equal probabilities, so the probabilities
+    of all grids that it can reach approach each other as the walk gets longer. Two biases remain,
+    and neither is known exactly: a walk has a fixed length, and it may be unable to reach some
+    grids. It can reach all Latin squares. Where exact samples are known, walks were compared with
+    them: for boxes of 2x2, 2x3 and 3x2 all grids appeared equally often, and for boxes of 3x3 means
+    and variances were the same, within the accuracy of 60,000 grids.
 
     Parameters
     ----------
     geometry
-        The shape of the grids, any.
+        The shape of the grids.
     seed
-        From 0 to below 2^128.
+        An integer from 0 to below 2^128.
 
     Raises
     ------
@@ -80,56 +82,63 @@ class Grids:
     """
 
     def __init__(self, geometry: Geometry, seed: int) -> None:
-        self.geometry, self.seed = geometry, checked_seed(seed)
+        self.geometry = geometry
+        self.seed = checked_seed(seed)
         shape = geometry.box_rows, geometry.box_columns
         self.uniform = shape in COUNTED
-        """True if all grids have exactly the same chance."""
+        """True if all grids have exactly the same probability."""
         if self.uniform:
             self._solutions = _all_grids(geometry)
-            self._numbers = Uniform(self.seed, self._solutions.count)
-            self._size = DRAWN
+            self._ranks = Uniform(self.seed, self._solutions.count)
+            self._call_grids = RANKED_GRIDS
         else:
             self._is_latin = 1 in shape
             n = geometry.n
             self._steps = n * (LATIN_STEPS if self._is_latin else STEPS)
-            self._size = max(1, PIECE_STEPS // (self._steps * (n if self._is_latin else 1)))
+            step_cost = n if self._is_latin else 1
+            self._call_grids = max(1, CALL_STEPS // (self._steps * step_cost))
             self._start = _pattern(geometry)
             ready([shuffle_latin if self._is_latin else shuffle])
 
     def at(self, numbers: Ints, attempts: Ints) -> NDArray[np.uint8]:
-        """Return the grids with some numbers and attempts, in any order.
+        """Return the grids with the given numbers and attempts.
 
-        Each depends on the geometry, the seed, its number and its attempt alone. Several threads
-        may call this at once; each call keeps one core busy. Raises Cancelled within about a tenth
-        of a second after a token of the thread is cancelled.
+        Each grid depends only on the geometry, the seed, its number and its attempt. Several
+        threads may call this at the same time. Each call uses one core.
 
         Parameters
         ----------
         numbers, attempts
-            int64 (k), from 0 on.
+            int64 (k), from 0 on, in any order.
 
         Returns
         -------
-        uint8 (k, cells), digits from 1 on.
+        The grids, uint8 (k, cells), with digits from 1 on.
+
+        Raises
+        ------
+        Cancelled
+            Within about a tenth of a second after a token of the thread is cancelled.
         """
         grids = np.empty((len(numbers), self.geometry.cells), np.uint8)
-        for start in range(0, len(grids), self._size):
+        for start in range(0, len(grids), self._call_grids):
             check_cancelled()
-            piece = slice(start, start + self._size)
-            some = numbers[piece]
-            tries = attempts[piece]
+            chunk = slice(start, start + self._call_grids)
+            chunk_numbers = numbers[chunk]
+            chunk_attempts = attempts[chunk]
             if self.uniform:
-                grids[piece] = self._solutions.at(self._numbers.at(some, tries))
+                grids[chunk] = self._solutions.at(self._ranks.at(chunk_numbers, chunk_attempts))
             else:
-                words = random_words(self.seed, some, tries, WALKS)
-                self._walk(np.stack(words, axis=1), grids[piece])
+                words = random_words(self.seed, chunk_numbers, chunk_attempts, WALKS)
+                self._walk(np.stack(words, axis=1), grids[chunk])
         return grids
 
     def _walk(self, states: Words, grids: NDArray[np.uint8]) -> None:
-        """Write the grid of each state, uint64 (k, 4)."""
+        """Write the grid of each state of the random generator, uint64 (k, 4)."""
         geometry = self.geometry
         n = self.geometry.n
         shape = geometry.box_rows, geometry.box_columns
+        # Kernels allocate nothing: all other arrays are their memory.
         grid = np.empty(n * n, np.int64)
         orders = np.empty((3, n), np.int64)
         if self._is_latin:
@@ -146,16 +155,21 @@ class Grids:
 
 @cache
 def _all_grids(geometry: Geometry) -> SolutionIndex:
-    """Number all grids: a fifth of a second for 9x9, so that they are kept for the next call."""
+    """Return all grids by their ranks. For 9x9 boards this takes a fifth of a second."""
     count = COUNTED[geometry.box_rows, geometry.box_columns]
     options = Options(device="cpu")
     return SolutionSet(Board.empty(geometry), options, CpuEngine(1), count).contraction_order
 
 
 def _pattern(geometry: Geometry) -> Ints:
-    """Make the full grid, digits from 0 on, each of whose rows is the first one shifted."""
+    """Make the full grid, digits from 0 on, in which each row is the first one shifted.
+
+    The rows of a band are shifted by the width of a box, so that their boxes have different digits.
+    Bands are shifted by one more, so that columns do.
+    """
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
-    place = row % geometry.box_rows
+    row_of_band = row % geometry.box_rows
     band = row // geometry.box_rows
-    pattern: Ints = (geometry.box_columns * place + band + column) % geometry.n
+    shift = geometry.box_columns * row_of_band + band
+    pattern: Ints = (shift + column) % geometry.n
     return pattern

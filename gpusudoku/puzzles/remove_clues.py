@@ -1,4 +1,4 @@
-"""Clues removed from many puzzles of one shape while their solutions stay the only ones."""
+"""Redundant clues are removed from many puzzles of one shape, so that solutions stay unique."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, sh
 from gpusudoku.search.frontier import node_seconds
 
 CALL_SECONDS = 0.01
-"""A call of the kernel takes about this long: an interrupt waits until it returns."""
+"""A call of the kernel takes about this long. An interrupt waits until it returns."""
 
 
 def minimise_kernel(geometry: Geometry) -> Kernel:
-    """Return the kernel that removes clues of boards of a geometry.
-
-    Locked candidates pay off if there are many digits: they halve the time of 16x16 boards.
-    """
+    """Return the kernel that removes clues from boards of a geometry."""
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     settings = SearchSettings()
+    # Locked candidates pay off if there are many digits: they halve the time of 16x16 boards.
     if shape.n > MAX_PLAIN:
         settings = settings._replace(techniques=settings.techniques | LOCKED_CANDIDATES)
     return cpu.minimise(shape, settings)
 
 
 def order_seeds(cells: NDArray[np.uint8], seed: int) -> NDArray[np.uint64]:
-    """Hash puzzles, uint8 (B, cells), with a seed below 2^128: the seed of each puzzle's order.
+    """Return the seed of the order in which clues are tried, for each puzzle, uint8 (B, cells).
 
-    So the order in which clues are tried depends only on the puzzle and the seed, not on the other
-    puzzles. The hash multiplies by an odd number and folds, word by word.
+    It is a hash of the puzzle and a seed below 2^128. So the order depends only on these, not on
+    the other puzzles. The hash multiplies by an odd number and folds, word by word.
     """
     seed = checked_seed(seed)
+    # Eight cells per word.
     padded = np.zeros((len(cells), -(-cells.shape[1] // 8) * 8), np.uint8)
     padded[:, : cells.shape[1]] = cells
     low = np.uint64(seed & (1 << 64) - 1)
@@ -60,31 +59,40 @@ def reduced(
     min_clues: int = 0,
     max_guesses: int = -1,
 ) -> NDArray[np.uint8]:
-    """Remove redundant clues of puzzles with one solution each; return them, uint8 (B, cells).
+    """Remove redundant clues from puzzles with one solution each.
 
     Parameters
     ----------
-    puzzles, solutions
-        The puzzles, and uint8 (B, cells). Candidates of empty cells stay as they are; a cell whose
-        clue is removed may have any digit.
+    puzzles
+        The puzzles. Candidates of empty cells stay as they are; a cell whose clue is removed may
+        have any digit.
+    solutions
+        Their solutions, uint8 (B, cells).
     seeds
-        uint64 (B): the seeds of the orders in which units are tried.
+        The seeds of the orders in which units are tried, uint64 (B).
     units
-        int64 (U, most cells): cells whose clues go together, then -1; by default each by itself.
+        Sets of cells whose clues are removed together, int64 (U, cells per unit), padded with -1.
+        By default each cell is a unit.
     min_clues
-        The number of clues at which it stops.
+        The number of clues that always remain.
     max_guesses
-        Guesses for a unit, at most; the unit stays if they do not decide. -1 for no bound.
+        The maximum number of guesses for a unit. A unit stays if they do not decide whether it is
+        redundant. -1 for no maximum.
+
+    Returns
+    -------
+    The puzzles without these clues, uint8 (B, cells).
 
     Raises
     ------
     Cancelled
-        By the tokens of this thread.
+        When a token of this thread is cancelled.
     """
     geometry = puzzles.geometry
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     kernel = minimise_kernel(geometry)
     clues = (puzzles.cells > 0).astype(np.uint8)
+    # The digits that cells may have without their clues: one row for all puzzles, if all may.
     candidates = np.zeros((1, shape.words), shape.word)
     candidates[0, : shape.planes] = shape.cells
     if puzzles.candidates is not None:
@@ -97,6 +105,7 @@ def reduced(
     )
     trials = Trials.empty(shape, len(units))
     rounds = max(1, int(CALL_SECONDS / (node_seconds(shape) * shape.lanes)))
+    # Each call works for a number of rounds, and returns True when all puzzles are finished.
     check_cancelled()
     while not kernel(arrays, trials, min_clues, max_guesses, rounds):
         check_cancelled()

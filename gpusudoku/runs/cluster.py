@@ -199,7 +199,7 @@ class Cluster:
         with self._dispatching() as dispatcher:
 
             def send(block: _BoardBlock) -> _BoardBlock:
-                boards = replace(block.boards, places=None)  # workers do not need the places
+                boards = replace(block.boards, locations=None)  # workers do not need them
                 dispatcher.send(
                     block, work_on_block, dispatcher.key, answer, options, boards, seconds
                 )

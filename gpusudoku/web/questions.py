@@ -16,7 +16,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.enumeration.sampling import SEED_BITS
 from gpusudoku.errors import Hint, InputError, described, python_words, shown
-from gpusudoku.formats import Way
+from gpusudoku.formats import ReadOptions
 from gpusudoku.formats.read import parse_as
 from gpusudoku.options import is_integer
 
@@ -146,7 +146,8 @@ def _board(json_object: dict[str, Any], likely_geometry: Geometry | None) -> Boa
         raise InputError(f'box: expected text such as "3x3", found {_described(box)}')
     geometry = None if box is None else Geometry.parse(box)
     try:
-        return parse_as(text, Way("<text>", geometry, near=likely_geometry, words=field_words))
+        options = ReadOptions("<text>", geometry, preferred=likely_geometry, words=field_words)
+        return parse_as(text, options)
     except InputError as error:
         raise InputError(_board_message(str(error), text)) from None
 

@@ -61,7 +61,11 @@ class Machine(Protocol):
         yield from self.each(count)
 
     def when(self, value: Any) -> Iterator[None]:
-        """Run the body of a loop once if the value is not 0 in some lane, else not at all."""
+        """Run the body of ``for _ in machine.when(value)`` if a lane of the value is not 0.
+
+        A loop, and no ``if``, because the machine of the compiler runs the body in any case: the
+        body then writes the instructions that the compiled code may skip.
+        """
 
     def nonzero(self, value: Any) -> Any:
         """Return the lanes that are not 0, as bits of a uint64."""
@@ -318,6 +322,7 @@ class LlvmMachine(Machine):
         builder.position_at_end(exit_block)
 
     def when(self, value: Value) -> Iterator[None]:
+        # The caller's loop body runs once, and writes the instructions of the block "when".
         builder = self.builder
         is_any = builder.icmp_unsigned("!=", self.nonzero(value), I64(0))
         body_block = builder.append_basic_block("when")

@@ -1,10 +1,10 @@
-"""Many boards of one geometry as one array, and the texts and places beside them."""
+"""Many boards of one geometry as one array, and where they were read."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.batch import Batch, InputSource, SourceLocations
 from gpusudoku.board.geometry import Geometry
 from tests.boards import puzzle
 
@@ -21,17 +21,19 @@ def test_of_boards_and_back() -> None:
     assert list(Batch.joined([batch, batch.part(0, 2)])) == boards + boards[:2]
 
 
-def test_places_of_several_inputs():
-    one = Origin("one")
-    two = Origin("two", ("name",))
-    places = Places.joined([
-        Places.of(one, [1, 2]),
-        Places.of(two, [5, 6], [("ä€",), ("\ud800",)]),
-        Places.of(one, [0]),
+def test_locations_of_several_inputs():
+    plain_file = InputSource("one")
+    table = InputSource("two", ("name",))
+    locations = SourceLocations.joined([
+        SourceLocations.of(plain_file, [1, 2]),
+        SourceLocations.of(table, [5, 6], [("ä€",), ("\ud800",)]),
+        SourceLocations.of(plain_file, [0]),
     ])  # fmt: skip
-    assert [*map(places.name, range(5))] == ["one:1", "one:2", "two:5", "two:6", "one"]
-    assert [*map(places.beside, range(5))] == [(), (), ("ä€",), ("\ud800",), ()]
-    some = places.select(slice(2, 4))
-    assert (some.name(0), some.beside(0)) == ("two:5", ("ä€",))
-    some = places.select(np.array([False, True, False, True, True]))
-    assert [*map(some.beside, range(3))] == [(), ("\ud800",), ()]
+    names = ["one:1", "one:2", "two:5", "two:6", "one"]
+    assert [*map(locations.name, range(5))] == names
+    texts = [(), (), ("ä€",), ("\ud800",), ()]
+    assert [*map(locations.extra_texts_of, range(5))] == texts
+    of_table = locations.select(slice(2, 4))
+    assert (of_table.name(0), of_table.extra_texts_of(0)) == ("two:5", ("ä€",))
+    odd_rows = locations.select(np.array([False, True, False, True, True]))
+    assert [*map(odd_rows.extra_texts_of, range(3))] == [(), ("\ud800",), ()]

@@ -55,7 +55,7 @@ def test_where_nothing_can_be_kept_it_says_so(run, folder):
     folder.parent.write_text("no folder")
     status, out, err = run(*COMPILE)
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith("gpusudoku: no folder can be written to keep what is compiled")
+    assert err.startswith("gpusudoku: compiled code cannot be cached: ")
 
 
 def test_what_commands_need_with_their_defaults_is_compiled():

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
-from gpusudoku.contraction.general import boxes, graph, maps
+from gpusudoku.contraction.general import boxes, entry_lists, graph
 from gpusudoku.contraction.general import order as general_order
 from gpusudoku.contraction.general.order import JoinOrder
-from gpusudoku.contraction.general.shares import join_shares
+from gpusudoku.contraction.general.shares import count_join_shares
 from gpusudoku.contraction.general.symmetries import average_over_orbits
 from gpusudoku.contraction.nine import order as nine_order
 from gpusudoku.contraction.nine.order import NineOrder
 from gpusudoku.contraction.nine.shares import NineShares
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.enumeration import sampling
 from gpusudoku.enumeration.sampling import Uniform
 from gpusudoku.errors import MismatchError
@@ -68,7 +68,7 @@ def test_a_join_in_smaller_chunks_is_the_same(monkeypatch: pytest.MonkeyPatch) -
     expected = results()
     checks = assert_cancellable(results)
     for module, name, size in (
-        (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
+        (entry_lists, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
         (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (general_order, "LOCATED_RANKS", 4),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
@@ -79,7 +79,7 @@ def test_a_join_in_smaller_chunks_is_the_same(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_sums_and_ranks_check_their_flag() -> None:
-    contraction = Nine(NINE)
+    contraction = NineContraction(NINE)
     contraction.prepare(1)
     tasks = range(contraction.tasks)
     assert contraction.sum(tasks, contraction.scratch(), STOPPED) == (0, 0)
@@ -103,7 +103,7 @@ def test_stopped_environments_continue_where_they_stopped() -> None:
     join = join_of(puzzle("2x3", 3, 4))
     for threads in (1, 2):
         with pytest.raises(Cancelled), CountingToken(0):
-            join_shares(join, 1000, threads)
+            count_join_shares(join, 1000, threads)
 
 
 def test_ranks_are_located_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

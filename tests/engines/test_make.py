@@ -1,4 +1,4 @@
-"""Which engine is made for which options."""
+"""The engine for each combination of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether numbers of what was drawn are what chance would give."""
+"""Assertions that random draws have the expected distribution."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 
 FAR = 3.72
-"""Standard deviations of what comes once in ten thousand times."""
+"""A deviation that a normal variable exceeds once in ten thousand times, in standard deviations."""
 
 
-def assert_uniform(drawn: Any, cells: int) -> None:
-    """Complain unless numbers below ``cells`` may well have come with the same chance each."""
-    assert_expected(np.bincount(drawn, minlength=cells), np.full(cells, len(drawn) / cells))
+def assert_uniform(numbers: Any, limit: int) -> None:
+    """Assert that the numbers may well be drawn uniformly from 0 to ``limit - 1``."""
+    frequencies = np.bincount(numbers, minlength=limit)
+    assert_frequencies(frequencies, np.full(limit, len(numbers) / limit))
 
 
-def assert_expected(found: Any, expected: Any) -> None:
-    """Complain about a chi-square that is rarely so large, or rarely so small.
+def assert_frequencies(observed: Any, expected: Any) -> None:
+    """Assert that the chi-square of the frequencies is neither too large nor too small.
 
-    Its cubic root is all but normal (Wilson and Hilferty, 1931).
+    Its cube root is nearly normal (Wilson and Hilferty, 1931).
     """
-    found = np.asarray(found, float)
+    observed = np.asarray(observed, float)
     expected = np.asarray(expected, float)
-    freedom = len(found) - 1
-    statistic = float(((found - expected) ** 2 / expected).sum())
-    width = 2 / (9 * freedom)
-    assert abs((statistic / freedom) ** (1 / 3) - (1 - width)) < FAR * width**0.5
+    freedom = len(observed) - 1
+    chi_square = float(((observed - expected) ** 2 / expected).sum())
+    variance = 2 / (9 * freedom)
+    deviation = (chi_square / freedom) ** (1 / 3) - (1 - variance)
+    assert abs(deviation) < FAR * variance**0.5

@@ -1,4 +1,4 @@
-"""Lists so short that small boards take the ways of large ones; and what the oracle lists."""
+"""Small limits, with which small boards take the code paths of large ones; and naive results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests import naive
 
 
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few solutions be very few."""
+    """Treat only boards with very few solutions as boards with few."""
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.LISTED", 5)
     for name in ("SEARCHED_FIRST", "SEARCHED_BEFORE_LOADING", "IN_MEMORY_NINE", "IN_MEMORY"):
         monkeypatch.setattr(solution_set, name, 5)
 
 
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few solutions be searched for, sorted and handed on together."""
+    """Search for, sort and return only a few solutions together."""
     for name, value in {"SPLIT_FIRST": 2, "SPLIT_LATER": 5, "TOGETHER": 3}.items():
         monkeypatch.setattr(lexicographic, name, value)
     for name, value in {"BLOCK_ROWS": 7, "SORTED_ROWS": 2, "COMPARED_ROWS": 1}.items():
@@ -33,19 +33,19 @@ def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a contraction in parts have many, however small the board is."""
+    """Let a contraction in parts have many parts, even for a small board."""
     monkeypatch.setattr(parts, "PART_MAPS", 15)
     monkeypatch.setattr(parts, "TASK_LISTINGS", 0.3)
 
 
 def solution_set_of(board: Board, jobs: int = 1, count: int | None = None) -> SolutionSet:
-    """Make the set of a board's solutions."""
+    """Return the set of a board's solutions."""
     return SolutionSet(board, Options(device="cpu", jobs=jobs), CpuEngine(jobs), count)
 
 
 @cache
-def listed(board: Board) -> NDArray[np.uint8]:
-    """List the solutions of a board, which may carry candidates, as the oracle does."""
+def naive_solutions(board: Board) -> NDArray[np.uint8]:
+    """Return all solutions of a board, one a row, in ascending order."""
     rows = np.array(list(naive.solutions(board)), np.uint8)
     return rows.reshape(-1, board.geometry.cells)
 

@@ -1,4 +1,4 @@
-"""Solutions by number, in both orders, held against the oracle's list."""
+"""Solutions by number, in both orders, compared to the naive list."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ from gpusudoku.enumeration import in_memory, solution_set
 from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex, contraction_for_order
 from gpusudoku.enumeration.in_memory import InMemoryIndex
 from gpusudoku.errors import MismatchError, TooExpensive
-from tests.boards import puzzle, spoilt, streamed
-from tests.enumeration.short import listed, short_blocks, short_lists, short_parts, solution_set_of
+from tests.boards import puzzle, spoilt, stream_solutions
+from tests.enumeration.short import (
+    naive_solutions,
+    short_blocks,
+    short_lists,
+    short_parts,
+    solution_set_of,
+)
 
 
 def allowing(board: Board, seed: int) -> Board:
-    """Give the board candidates, of which one in ten is missing."""
+    """Return the board with candidates, one in ten of which is missing."""
     allowed = np.random.default_rng(seed).random((board.cells.size, board.n)) < 0.9
     allowed[board.cells > 0] = True
     masks = (allowed.astype(np.uint64) << np.arange(board.n, dtype=np.uint64)).sum(axis=1)
@@ -60,7 +66,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check_ascending(board: Board, jobs: int = 1) -> None:
     """Compare every number, rank and run of the ascending order with the list."""
-    rows = listed(board)
+    rows = naive_solutions(board)
     count = len(rows)
     order = solution_set_of(board, jobs).ascending
     mixed = np.random.default_rng(0).permutation(count)
@@ -70,30 +76,30 @@ def check_ascending(board: Board, jobs: int = 1) -> None:
     for number in range(0, count, count // 3 + 1):  # before anything else is known
         assert solution_set_of(board, jobs).ascending.rank(rows[number]) == number
     half = count // 2
-    for first, last in [(0, None), (0, half), (half, None), (1, count - 1), (count, None), (1, 1)]:
-        blocks = list(solution_set_of(board, jobs).ascending.rows(first, last))
+    for start, end in [(0, None), (0, half), (half, None), (1, count - 1), (count, None), (1, 1)]:
+        blocks = list(solution_set_of(board, jobs).ascending.rows(start, end))
         assert all(0 < len(block) <= 15 for block in blocks)
-        expected = rows[first : None if last is None else max(last, 0)]
+        expected = rows[start : None if end is None else max(end, 0)]
         assert (np.concatenate([rows[:0], *blocks]) == expected).all()
     assert b"".join(order.texts(half, half + 3)).decode().split() == lines(rows[half : half + 3])
 
 
 def check_contraction_order(board: Board) -> None:
-    """Compare the contraction order with the list; on any threads, whole and in parts."""
-    rows = listed(board)
+    """Compare the contraction order with the list, with several threads, and in parts."""
+    rows = naive_solutions(board)
     order = solution_set_of(board, 2).contraction_order
     count = len(rows)
     assert order.count == count
-    found = np.concatenate([rows[:0], *order.rows(0)])
-    assert sorted(keys(found)) == keys(rows)
+    ordered = np.concatenate([rows[:0], *order.rows(0)])
+    assert sorted(keys(ordered)) == keys(rows)
     mixed = np.random.default_rng(0).permutation(count)
-    assert (order.at(mixed) == found[mixed]).all()
-    for first, last in pairwise(count * part // 4 for part in range(5)):
-        blocks = list(order.rows(first, last))
-        assert (np.concatenate([rows[:0], *blocks]) == found[first:last]).all()
-    assert b"".join(order.texts(1, 4)).decode().split() == lines(found[1:4])
-    again = pickle.loads(pickle.dumps(solution_set_of(board, 1))).contraction_order
-    assert (np.concatenate([rows[:0], *again.rows(0)]) == found).all()
+    assert (order.at(mixed) == ordered[mixed]).all()
+    for start, end in pairwise(count * part // 4 for part in range(5)):
+        blocks = list(order.rows(start, end))
+        assert (np.concatenate([rows[:0], *blocks]) == ordered[start:end]).all()
+    assert b"".join(order.texts(1, 4)).decode().split() == lines(ordered[1:4])
+    copy = pickle.loads(pickle.dumps(solution_set_of(board, 1))).contraction_order
+    assert (np.concatenate([rows[:0], *copy.rows(0)]) == ordered).all()
 
 
 @pytest.mark.usefixtures("short", "uncompiled")
@@ -107,16 +113,18 @@ def test_small_boards(board: Board) -> None:
 def test_nine_by_nine() -> None:
     check_ascending(NINE, jobs=2)
     check_contraction_order(NINE)
-    some = Board(NINE.cells, candidates=[0b111111110, *[511] * 80])  # is only searched
-    rows = listed(NINE)
-    order = solution_set_of(some).contraction_order
+    board_with_candidates = Board(
+        NINE.cells, candidates=[0b111111110, *[511] * 80]
+    )  # is only searched
+    rows = naive_solutions(NINE)
+    order = solution_set_of(board_with_candidates).contraction_order
     assert (np.concatenate(list(order.rows(0))) == rows[rows[:, 0] != 1]).all()
 
 
 def test_lists_of_the_usual_length() -> None:
-    """InMemoryIndex solutions are in ascending order in both."""
+    """In both orders, an InMemoryIndex has its solutions in ascending order."""
     for board in (SIX, NINE):
-        rows = listed(board)
+        rows = naive_solutions(board)
         order = solution_set_of(board).contraction_order
         assert isinstance(order, InMemoryIndex)
         assert (np.concatenate(list(order.rows(0))) == rows).all()
@@ -141,16 +149,16 @@ def test_without_a_contraction_the_order_is_ascending(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         "gpusudoku.enumeration.contraction_order.contraction_for_order", lambda board: None
     )
-    rows = listed(SIX)
+    rows = naive_solutions(SIX)
     assert (np.concatenate(list(solution_set_of(SIX).contraction_order.rows(0))) == rows).all()
 
 
 @pytest.mark.usefixtures("short", "uncompiled")
-def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgotten_counts_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_NODES", 1)
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_LEAVES", 1)
     board = BOARDS["2x2"]
-    rows = listed(board)
+    rows = naive_solutions(board)
     order = solution_set_of(board).ascending
     for number in np.random.default_rng(1).permutation(len(rows)).tolist():
         assert (order.at(np.array([number])) == rows[number]).all()
@@ -158,18 +166,21 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it was known before or not."""
+    """It does not matter whether the number was known before."""
     for name in ("SEARCHED_FIRST", "SEARCHED_BEFORE_LOADING"):
         monkeypatch.setattr(f"gpusudoku.enumeration.solution_set.{name}", 5)
-    for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, NineIndex)]:
-        monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", most)
+    for max_in_memory, kind in [
+        (len(naive_solutions(NINE)), InMemoryIndex),
+        (len(naive_solutions(NINE)) - 1, NineIndex),
+    ]:
+        monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", max_in_memory)
         for is_known in (False, True):
-            found = solution_set_of(NINE)
-            assert not is_known or found.count == len(listed(NINE))
-            assert type(found.contraction_order) is kind
+            solution_set = solution_set_of(NINE)
+            assert not is_known or solution_set.count == len(naive_solutions(NINE))
+            assert type(solution_set.contraction_order) is kind
 
 
-def test_what_is_contraction_for_order() -> None:
+def test_which_boards_have_a_contraction_for_the_order() -> None:
     assert contraction_for_order(Board.empty(Geometry(2, 3))) is not None
     assert contraction_for_order(Board.empty(Geometry(3, 3))) is None
     assert contraction_for_order(Board([0] * 16, candidates=[15] * 15 + [7])) is None
@@ -178,7 +189,7 @@ def test_what_is_contraction_for_order() -> None:
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize(("board", "kind"), [(SIX, GeneralIndex), (NINE, NineIndex)])
 def test_another_count_is_a_mismatch(board: Board, kind: type) -> None:
-    count = len(listed(board))
+    count = len(naive_solutions(board))
     order = solution_set_of(board, count=count).contraction_order
     assert isinstance(order, kind)
     assert order.count == count
@@ -186,12 +197,14 @@ def test_another_count_is_a_mismatch(board: Board, kind: type) -> None:
         _ = solution_set_of(board, count=count + 1).contraction_order
 
 
-@pytest.mark.parametrize("wanted", ["contraction_order", "shares"])
-def test_a_huge_board_is_refused_in_one_line(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is begun that would not end."""
+@pytest.mark.parametrize("attribute", ["contraction_order", "shares"])
+def test_a_huge_board_is_refused_in_one_line(
+    attribute: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No endless work is begun."""
     monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCH_SECONDS", 1e-9)
     with pytest.raises(TooExpensive, match=r"^too expensive: .*take about"):
-        getattr(solution_set_of(Board.empty(Geometry(4, 4))), wanted)
+        getattr(solution_set_of(Board.empty(Geometry(4, 4))), attribute)
 
 
 def test_large_boards_are_kept_in_bounds() -> None:
@@ -222,12 +235,12 @@ def test_rows_that_differ_in_any_one_cell_are_sorted(
 def test_a_full_list_of_thirty_thousand() -> None:
     """Every number and every rank, in both orders."""
     board = puzzle("3x3", 24, 3)
-    rows = np.array(sorted(streamed(board, device="cpu")), np.uint8)
+    rows = np.array(sorted(stream_solutions(board, device="cpu")), np.uint8)
     assert len(rows) == 30_014
-    found = solution_set_of(board, 2)
-    assert (np.concatenate(list(found.contraction_order.rows(0))) == rows).all()
-    order = found.ascending
+    solution_set = solution_set_of(board, 2)
+    assert (np.concatenate(list(solution_set.contraction_order.rows(0))) == rows).all()
+    order = solution_set.ascending
     mixed = np.random.default_rng(0).permutation(len(rows))
     assert (order.at(mixed) == rows[mixed]).all()
     assert [order.rank(row) for row in rows] == list(range(len(rows)))
-    assert (found.shares == InMemoryIndex(rows, 9).shares()).all()
+    assert (solution_set.shares == InMemoryIndex(rows, 9).shares()).all()

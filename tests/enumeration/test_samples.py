@@ -1,4 +1,4 @@
-"""Samples: numbers from the bits they should come from, without bias, and each by its index."""
+"""Samples: the specified random numbers, without bias, each determined by its index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpusudoku.enumeration.sampling import Uniform
 from gpusudoku.enumeration.solutions import solutions
 from gpusudoku.errors import InputError
 from tests.boards import puzzle
-from tests.enumeration.chances import assert_expected, assert_uniform
+from tests.enumeration.chances import assert_frequencies, assert_uniform
 from tests.enumeration.short import short_lists
 
 COUNTS = [1, 3, 288, 2**32 + 1, 2**63, 2**64 - 1, 2**64, 2**64 + 1, 2**127 + 3, 2**192, 10**60]
@@ -26,24 +26,24 @@ PART = Board([1, 2, 3, 4, *[0] * 12])
 
 
 def philox(key: int, counter: int) -> list[int]:
-    """Work out four words of Philox 4x64 with ten rounds, in plain integers."""
+    """Compute four words of Philox 4x64 with ten rounds, in plain integers."""
     keys = [key & WORD, key >> 64]
     words = [counter >> 64 * place & WORD for place in range(4)]
     for _ in range(10):
-        first = 0xD2E7470EE14C6C93 * words[0]
-        second = 0xCA5A826395121157 * words[2]
+        first_product = 0xD2E7470EE14C6C93 * words[0]
+        second_product = 0xCA5A826395121157 * words[2]
         words = [
-            second >> 64 ^ words[1] ^ keys[0],
-            second & WORD,
-            first >> 64 ^ words[3] ^ keys[1],
-            first & WORD,
+            second_product >> 64 ^ words[1] ^ keys[0],
+            second_product & WORD,
+            first_product >> 64 ^ words[3] ^ keys[1],
+            first_product & WORD,
         ]
         keys = [keys[0] + 0x9E3779B97F4A7C15 & WORD, keys[1] + 0xBB67AE8584CAA73B & WORD]
     return words
 
 
 def number(seed: int, count: int, index: int, attempt: int = 0) -> int:
-    """Work out what number ``index`` should be, in plain integers."""
+    """Compute random number ``index`` in plain integers."""
     words = -(-count.bit_length() // 64)
     turn = 0
     while True:
@@ -57,7 +57,7 @@ def number(seed: int, count: int, index: int, attempt: int = 0) -> int:
 
 
 def test_the_published_words_of_philox() -> None:
-    """Those of its authors, for zeros and for ones."""
+    """The authors of Philox published them for zeros and for ones."""
     assert philox(0, 0) == [
         0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B,
     ]  # fmt: skip
@@ -67,16 +67,16 @@ def test_the_published_words_of_philox() -> None:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_numbers_are_what_they_should_be(count: int) -> None:
-    """And each depends on its index alone."""
+def test_numbers_equal_a_plain_implementation(count: int) -> None:
+    """Each number depends on its index alone."""
     for seed in (0, 2**64 + 3, 2**128 - 1):
         drawn = Uniform(seed, count).numbers(0, 20)
         assert drawn.tolist() == [number(seed, count, i) for i in range(20)]
         assert drawn.dtype == (np.int64 if count <= 2**63 else object)
     uniform = Uniform(5, count)
     whole = uniform.numbers(0, 300).tolist()
-    for first, last in [(0, 1), (3, 11), (17, 300), (299, 300), (40, 40)]:
-        assert uniform.numbers(first, last).tolist() == whole[first:last]
+    for start, end in [(0, 1), (3, 11), (17, 300), (299, 300), (40, 40)]:
+        assert uniform.numbers(start, end).tolist() == whole[start:end]
     far = 10**30
     assert uniform.numbers(far, far + 9).tolist()[4:] == uniform.numbers(far + 4, far + 9).tolist()
 
@@ -85,10 +85,10 @@ def test_numbers_are_what_they_should_be(count: int) -> None:
 def test_philox_of_many_counters_is_that_of_numpy(seed: int) -> None:
     counters = np.random.default_rng(1).integers(0, WORD, (4, 50), np.uint64, endpoint=True)
     counters[:, :2] = 0, WORD
-    found = np.stack(sampling.philox(seed, [*counters]), axis=1)
-    for counter, words in zip(counters.T.tolist(), found, strict=True):
-        before = sum(word << 64 * place for place, word in enumerate(counter)) - 1
-        assert (Philox(counter=before % 2**256, key=seed).random_raw(4) == words).all()
+    results = np.stack(sampling.philox(seed, [*counters]), axis=1)
+    for counter, words in zip(counters.T.tolist(), results, strict=True):
+        previous_counter = sum(word << 64 * place for place, word in enumerate(counter)) - 1
+        assert (Philox(counter=previous_counter % 2**256, key=seed).random_raw(4) == words).all()
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -109,12 +109,12 @@ def test_numbers_may_be_drawn_in_any_order_and_have_attempts(
         zeros = np.zeros(40, np.int64)
         assert (uniform.at(order, zeros) == uniform.numbers(0, 40)[order]).all()
         assert (uniform.at(np.arange(40), zeros) == uniform.numbers(0, 40)).all()
-        last = 2**63 - 1
-        assert uniform.at(np.array([last] * 2), zeros[:2])[1] == number(seed, count, last)
+        largest = 2**63 - 1
+        assert uniform.at(np.array([largest] * 2), zeros[:2])[1] == number(seed, count, largest)
         assert len(uniform.at(zeros[:0], zeros[:0])) == 0
 
 
-def test_other_uses_have_words_that_no_number_has() -> None:
+def test_other_uses_draw_different_random_words() -> None:
     numbers = np.array([5, 2**63 - 1, 5])
     attempts = np.array([0, 7, 1])
     expected = [
@@ -144,7 +144,7 @@ def test_all_numbers_have_the_same_chance(count: int) -> None:
     expected = np.diff([-(-k * count // 10) for k in range(11)]) / count
     for lag in (1, 64):
         pairs = np.bincount(tenths[:-lag] * 10 + tenths[lag:], minlength=100)
-        assert_expected(pairs, np.outer(expected, expected).ravel() * (len(drawn) - lag))
+        assert_frequencies(pairs, np.outer(expected, expected).ravel() * (len(drawn) - lag))
     firsts = np.array([int(Uniform(seed, count).numbers(0, 1)[0]) for seed in range(3000)])
     assert_uniform(firsts * 10 // count, 10)
 
@@ -156,11 +156,11 @@ def test_distinct_numbers_come_once_in_their_order(
 ) -> None:
     monkeypatch.setattr(sampling, "MAX_BLOCK", block)
     drawn = Uniform(3, count).numbers(0, 60 * count).tolist()
-    wanted = list(dict.fromkeys(drawn))
-    assert sorted(wanted) == list(range(count))
+    expected = list(dict.fromkeys(drawn))
+    assert sorted(expected) == list(range(count))
     for n in {0, 1, count // 2, count}:
-        found = [each for block in Uniform(3, count).distinct(n) for each in block.tolist()]
-        assert found == wanted[:n]
+        numbers = [value for block in Uniform(3, count).distinct(n) for value in block.tolist()]
+        assert numbers == expected[:n]
 
 
 def test_distinct_large_numbers() -> None:
@@ -189,42 +189,42 @@ class TestSolutions:
     """Samples of the solutions of a board."""
 
     @pytest.fixture
-    def found(self) -> Solutions:
+    def all_solutions(self) -> Solutions:
         return solutions(PART, device="cpu")
 
-    def test_a_longer_sample_begins_as_a_shorter_one(self, found: Solutions) -> None:
-        whole = found.sample(200, seed=9)
+    def test_a_longer_sample_begins_as_a_shorter_one(self, all_solutions: Solutions) -> None:
+        whole = all_solutions.sample(200, seed=9)
         assert (whole.shape, whole.dtype) == ((200, 16), np.uint8)
         for n in (0, 1, 17):
-            assert (found.sample(n, seed=9) == whole[:n]).all()
-        assert (found.sample(200, seed=10) != whole).any()
-        assert (found.sample(50) != found.sample(50)).any()
-        assert (np.concatenate(list(found.sample_blocks(200, seed=9))) == whole).all()
-        blocks = found.sample_blocks(10**9, seed=1)
+            assert (all_solutions.sample(n, seed=9) == whole[:n]).all()
+        assert (all_solutions.sample(200, seed=10) != whole).any()
+        assert (all_solutions.sample(50) != all_solutions.sample(50)).any()
+        assert (np.concatenate(list(all_solutions.sample_blocks(200, seed=9))) == whole).all()
+        blocks = all_solutions.sample_blocks(10**9, seed=1)
         assert sum(len(next(blocks)) for _ in range(3)) > 1000
 
-    def test_distinct(self, found: Solutions) -> None:
-        picked = keys(found.sample(12, seed=5, distinct=True))
+    def test_distinct(self, all_solutions: Solutions) -> None:
+        picked = keys(all_solutions.sample(12, seed=5, distinct=True))
         assert len(set(picked)) == 12
-        assert list(dict.fromkeys(keys(found.sample(300, seed=5)))) == picked
-        assert keys(found.sample(4, seed=5, distinct=True)) == picked[:4]
+        assert list(dict.fromkeys(keys(all_solutions.sample(300, seed=5)))) == picked
+        assert keys(all_solutions.sample(4, seed=5, distinct=True)) == picked[:4]
         with pytest.raises(ValueError, match="13 distinct solutions: there are only 12"):
-            found.sample(13, distinct=True)
+            all_solutions.sample(13, distinct=True)
 
     @pytest.mark.parametrize("n", [-1, 1.5, "7", None, True, 1 << 63])
-    def test_wrong_sizes(self, found: Solutions, n: Any) -> None:
+    def test_wrong_sizes(self, all_solutions: Solutions, n: Any) -> None:
         with pytest.raises(InputError, match="expected an integer from 0 to"):
-            found.sample_blocks(n)
+            all_solutions.sample_blocks(n)
 
 
 @pytest.mark.parametrize("board", [PART, puzzle("2x3", 8, 1), puzzle("3x3", 28, 1)], ids=str)
 def test_every_solution_has_the_same_chance(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the contraction, too; on any number of threads the sample is the same."""
+    """This holds for contractions, too; the sample does not depend on the number of threads."""
     short_lists(monkeypatch)
-    found = solutions(board, device="cpu", jobs=2)
-    known = {key: place for place, key in enumerate(keys(np.asarray(found)))}
-    picked = keys(found.sample(40 * found.count, seed=12))
-    assert_uniform([known[key] for key in picked], found.count)
+    all_solutions = solutions(board, device="cpu", jobs=2)
+    places = {key: place for place, key in enumerate(keys(np.asarray(all_solutions)))}
+    picked = keys(all_solutions.sample(40 * all_solutions.count, seed=12))
+    assert_uniform([places[key] for key in picked], all_solutions.count)
     assert keys(solutions(board, device="cpu", jobs=1).sample(50, seed=12)) == picked[:50]
 
 

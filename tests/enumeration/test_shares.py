@@ -1,4 +1,4 @@
-"""Shares: how many solutions have each digit in each cell, held against the oracle's list."""
+"""Shares: how many solutions have each digit in each cell, compared to the naive list."""
 
 from __future__ import annotations
 
@@ -19,17 +19,23 @@ from gpusudoku.enumeration.shares import contracted_shares, counted_shares
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
 from gpusudoku.results import ResultBlock
 from tests.boards import puzzle, spoilt
-from tests.enumeration.short import listed, shares_of, short_lists, short_parts, solution_set_of
+from tests.enumeration.short import (
+    naive_solutions,
+    shares_of,
+    short_lists,
+    short_parts,
+    solution_set_of,
+)
 
 SIX = puzzle("2x3", 9, 0)
 NINE = puzzle("3x3", 29, 3)
 
 
-def assert_shares(found: Any, board: Board) -> None:
-    expected = shares_of(listed(board), board.n)
-    assert found.shape == expected.shape
-    assert {*map(type, found.flat)} == {int}
-    assert (found == expected).all()
+def assert_shares(actual: Any, board: Board) -> None:
+    expected = shares_of(naive_solutions(board), board.n)
+    assert actual.shape == expected.shape
+    assert {*map(type, actual.flat)} == {int}
+    assert (actual == expected).all()
 
 
 @pytest.fixture
@@ -51,18 +57,18 @@ def test_few_solutions_and_none() -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("most", [0, 10**9])
-def test_nine_by_nine_with_candidates(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not contracted: its solutions are visited, or each candidate's are counted."""
-    monkeypatch.setattr(shares, "VISITED_SOLUTIONS", most)
-    rows = listed(NINE)
+@pytest.mark.parametrize("max_visited", [0, 10**9])
+def test_nine_by_nine_with_candidates(max_visited: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not contracted: its solutions are visited, or counted for each candidate."""
+    monkeypatch.setattr(shares, "VISITED_SOLUTIONS", max_visited)
+    rows = naive_solutions(NINE)
     cell = int(np.flatnonzero((rows[0] != rows).any(axis=0))[0])
     candidates = np.where(NINE.cells > 0, digit_masks(NINE.cells), NINE.candidates)
     candidates[cell] &= ~digit_masks(rows[0])[cell]
     board = Board(NINE.cells, candidates=candidates)
-    left = rows[rows[:, cell] != rows[0, cell]]
-    assert 5 < len(left) < len(rows)
-    assert (solution_set_of(board).shares == shares_of(left, 9)).all()
+    remaining_rows = rows[rows[:, cell] != rows[0, cell]]
+    assert 5 < len(remaining_rows) < len(rows)
+    assert (solution_set_of(board).shares == shares_of(remaining_rows, 9)).all()
 
 
 def test_every_candidate_counted() -> None:
@@ -80,62 +86,65 @@ WAYS = {
 @pytest.mark.usefixtures("short", "uncompiled")
 @pytest.mark.parametrize("way", WAYS)
 def test_other_shapes_take_the_cheapest_way(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And another if that is refused."""
+    """If that way is refused, they take another one."""
 
     def refuse(*_: Any) -> Any:
         raise TooExpensive("too expensive")
 
-    taken: list[str] = []
+    called_names: list[str] = []
     for name in ("contracted_shares", "visited_shares", "counted_shares"):
         function = getattr(shares, name)
         monkeypatch.setattr(
-            shares, name, lambda *given, f=function, n=name: taken.append(n) or f(*given)
+            shares,
+            name,
+            lambda *arguments, f=function, n=name: called_names.append(n) or f(*arguments),
         )
     monkeypatch.setattr(shares, "VISITED_PER_SECOND", 1e9 if way == "visit" else 1e-9)
     if way in ("refused", "counts"):
-        monkeypatch.setattr(shares, "join_shares", refuse)
+        monkeypatch.setattr(shares, "count_join_shares", refuse)
     if way == "counts":
         monkeypatch.setattr(shares, "VISITED_SOLUTIONS", 5)
     assert_shares(solution_set_of(SIX).shares, SIX)
-    assert taken == WAYS[way]
+    assert called_names == WAYS[way]
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_the_shares_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     short_parts(monkeypatch)
     parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
-    assert_shares(contracted_shares(parts, SIX, len(listed(SIX)), 2), SIX)
+    assert_shares(contracted_shares(parts, SIX, len(naive_solutions(SIX)), 2), SIX)
 
 
 @pytest.mark.usefixtures("short")
 def test_a_wrong_sum_is_not_kept_as_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "gpusudoku.contraction.nine.shares.nine_shares", lambda *_: np.arange(729).reshape(81, 9)
+        "gpusudoku.contraction.nine.shares.count_nine_shares",
+        lambda *_: np.arange(729).reshape(81, 9),
     )
     orders = solution_set_of(NINE)
     with pytest.raises(MismatchError, match="do not add up"):
         _ = orders.shares
-    assert orders.count == len(listed(NINE))
+    assert orders.count == len(naive_solutions(NINE))
 
 
 @pytest.mark.parametrize("shape", ["2x2", "3x3"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_many_boards_together(shape: str, jobs: int) -> None:
-    """Boards with none, few and many solutions, in one block."""
+    """Boards with no, few and many solutions are in one block."""
     clues = {"2x2": (0, 2, 9), "3x3": (28, 30, 40)}[shape]
     boards = [puzzle(shape, number, 1) for number in clues]
     boards.insert(1, spoilt(puzzle(shape, clues[-1], 3), 2))
     boards.append(Board([1, 1, *[0] * (boards[0].cells.size - 2)]))
-    found = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
-    for board, each in zip(boards, found, strict=True):
-        assert_shares(each, board)
+    board_shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
+    for board, actual in zip(boards, board_shares, strict=True):
+        assert_shares(actual, board)
 
 
-def test_boards_with_many_are_as_those_that_are_alone() -> None:
+def test_boards_with_many_solutions_have_the_shares_of_single_boards() -> None:
     boards = [puzzle("3x3", 22, seed) for seed in range(2)]
-    found = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
-    for board, each in zip(boards, found, strict=True):
-        assert (each == solution_set_of(board, 2).shares).all()
+    board_shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
+    for board, actual in zip(boards, board_shares, strict=True):
+        assert (actual == solution_set_of(board, 2).shares).all()
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -157,10 +166,12 @@ def test_batches_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
         yield Batch.of(boards[7:])
         raise InputError("no board")
 
-    found: list[ResultBlock] = []
+    blocks: list[ResultBlock] = []
     with pytest.raises(InputError, match="no board"):
-        found.extend(share_batches(batches(), Options(device="cpu")))
-    given = [each for some in found for each in zip(some.boards, some.shares, strict=True)]
-    assert [board for board, _ in given] == boards
-    for board, each in given:
-        assert_shares(each, board)
+        blocks.extend(share_batches(batches(), Options(device="cpu")))
+    results = [
+        actual for block in blocks for actual in zip(block.boards, block.shares, strict=True)
+    ]
+    assert [board for board, _ in results] == boards
+    for board, actual in results:
+        assert_shares(actual, board)

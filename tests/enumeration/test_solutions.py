@@ -33,14 +33,14 @@ def grids(boards: Any) -> list[tuple[int, ...]]:
 
 @pytest.fixture(params=["few", "prefixes"])
 def whole(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Solutions:
-    """Give the solutions of BOARD, in memory or in many short lists."""
+    """Return the solutions of BOARD, in memory or in many short lists."""
     if request.param == "prefixes":
         short_lists(monkeypatch)
     return solutions(BOARD, device="cpu", jobs=1)
 
 
 class TestAsAList:
-    """What holds of a list holds of solutions."""
+    """Solutions behave like a list."""
 
     def test_iterating(self, whole: Solutions) -> None:
         assert grids(whole) == SOLUTIONS
@@ -68,18 +68,18 @@ class TestAsAList:
     def test_slices(self, whole: Solutions, data: st.DataObject) -> None:
         ends = st.sampled_from([None, 0, 3, 7, 40, NUMBER - 3, NUMBER, 10**30, -5, -170, -(10**30)])
         steps = st.sampled_from([None, 1, 2, 7, 100, 10**30, -1, -3])
-        cut = slice(data.draw(ends), data.draw(ends), data.draw(steps))
-        part = whole[cut]
-        wanted = SOLUTIONS[cut]
-        assert grids(part) == wanted
-        assert (part.count, len(part), bool(part)) == (len(wanted), len(wanted), bool(wanted))
-        assert np.asarray(part).tolist() == [list(cells) for cells in wanted]
-        assert grids(part[::-2]) == wanted[::-2]
-        assert grids(part[1:3]) == wanted[1:3]
-        if wanted:
-            assert tuple(part[-1].cells.tolist()) == wanted[-1]
+        chosen_slice = slice(data.draw(ends), data.draw(ends), data.draw(steps))
+        part = whole[chosen_slice]
+        expected = SOLUTIONS[chosen_slice]
+        assert grids(part) == expected
+        assert (part.count, len(part), bool(part)) == (len(expected), len(expected), bool(expected))
+        assert np.asarray(part).tolist() == [list(cells) for cells in expected]
+        assert grids(part[::-2]) == expected[::-2]
+        assert grids(part[1:3]) == expected[1:3]
+        if expected:
+            assert tuple(part[-1].cells.tolist()) == expected[-1]
         with pytest.raises(IndexError):
-            part[len(wanted)]
+            part[len(expected)]
 
     def test_ranks(self, whole: Solutions) -> None:
         part = whole[100:5:-3]
@@ -112,21 +112,21 @@ class TestAsAList:
             assert whole[part].count > 0
             data = pickle.dumps(whole[part])
             assert len(data) < 1000
-            again = pickle.loads(data)
-            assert (type(again), grids(again)) == (Slice, SOLUTIONS[part])
-        again = pickle.loads(pickle.dumps(whole))
-        assert (type(again), again.board) == (Solutions, BOARD)
-        assert (again.sample(9, seed=4) == whole.sample(9, seed=4)).all()
+            copy = pickle.loads(data)
+            assert (type(copy), grids(copy)) == (Slice, SOLUTIONS[part])
+        copy = pickle.loads(pickle.dumps(whole))
+        assert (type(copy), copy.board) == (Solutions, BOARD)
+        assert (copy.sample(9, seed=4) == whole.sample(9, seed=4)).all()
 
 
-def test_what_needs_no_count(whole: Solutions) -> None:
+def test_queries_that_need_no_count(whole: Solutions) -> None:
     assert (whole[:3].count, whole[2:9:3].count, whole[:3][5:].count) == (3, 3, 0)
     assert (len(whole[2:9]), bool(whole[:1]), bool(whole[3:3])) == (7, True, False)
     assert Board(full_grid(Geometry(3, 3), 5)) in solutions(EMPTY_9X9, device="cpu")
 
 
 class TestLength:
-    def test_of_what_is_not_counted_soon(
+    def test_queries_of_boards_that_take_long_to_count(
         self, whole: Solutions, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("gpusudoku.enumeration.solution_set.UNCOUNTED", 10)
@@ -138,88 +138,97 @@ class TestLength:
         assert grids(list(whole[:11])) == SOLUTIONS[:11]
         assert whole.count == len(whole[:]) == NUMBER
 
-    def test_beyond_what_python_can_tell(self) -> None:
-        found = solutions(MANY, device="cpu")
-        assert len(found[10**20 : 10**20 + 5]) == len(found[-5:]) == 5
-        for part in (found[:], found[10:]):
+    def test_lengths_above_the_limit_of_python(self) -> None:
+        all_solutions = solutions(MANY, device="cpu")
+        assert len(all_solutions[10**20 : 10**20 + 5]) == len(all_solutions[-5:]) == 5
+        for part in (all_solutions[:], all_solutions[10:]):
             for ask in (len, list):
                 with pytest.raises(OverflowError, match=r"use \.count$"):
                     ask(part)
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_what_is_no_solution() -> None:
-    some = solutions(BOARD, device="cpu")
-    every = solutions("." * 16, device="cpu")
+def test_grids_that_are_no_solutions() -> None:
+    solutions_2x3 = solutions(BOARD, device="cpu")
+    solutions_2x2 = solutions("." * 16, device="cpu")
     limited = solutions(Board([0] * 16, candidates=[1, *[15] * 15]), device="cpu")
-    one = list(SOLUTIONS[4])
-    grid = list(next(naive.solutions(every.board)))
+    solution = list(SOLUTIONS[4])
+    grid = list(next(naive.solutions(solutions_2x2.board)))
     assert grid in limited
-    for found, cells, message in (
-        (some, [0, *one[1:]], "r1c1 is empty"),
-        (some, one[1:] + one[:1], "and the board has"),
-        (some, one[:35], "35 cells"),
-        (some, [7, *one[1:]], "digits run from 1 to 6"),
-        (every, [1] * 16, "not a solution: r1c1 and r1c2 both hold 1"),
+    for all_solutions, cells, message in (
+        (solutions_2x3, [0, *solution[1:]], "r1c1 is empty"),
+        (solutions_2x3, solution[1:] + solution[:1], "and the board has"),
+        (solutions_2x3, solution[:35], "35 cells"),
+        (solutions_2x3, [7, *solution[1:]], "digits run from 1 to 6"),
+        (solutions_2x2, [1] * 16, "not a solution: r1c1 and r1c2 both hold 1"),
         (limited, [3 - d if d < 3 else d for d in grid], "solution: 2 is not a candidate of r1c1"),
     ):
-        assert cells not in found
+        assert cells not in all_solutions
         with pytest.raises(ValueError, match=message):
-            found.rank(cells)
-    for other in (None, 5, "x", [1], object()):
-        assert other not in every
+            all_solutions.rank(cells)
+    for value in (None, 5, "x", [1], object()):
+        assert value not in solutions_2x2
 
 
 @pytest.mark.usefixtures("uncompiled")
 class TestEdges:
     @pytest.mark.parametrize("board", [spoilt(FULL, 1), Board([1, 1, *[0] * 14])])
     def test_no_solution(self, board: Board) -> None:
-        found = solutions(board, device="cpu")
-        assert (found.count, bool(found), list(found), list(found[3:])) == (0, False, [], [])
-        assert FULL not in found
-        assert (found.shares() == 0).all()
-        assert found.sample(0).shape == (0, board.cells.size)
-        assert list(found.blocks()) == list(found.lines()) == []
+        all_solutions = solutions(board, device="cpu")
+        assert (
+            all_solutions.count,
+            bool(all_solutions),
+            list(all_solutions),
+            list(all_solutions[3:]),
+        ) == (0, False, [], [])
+        assert FULL not in all_solutions
+        assert (all_solutions.shares() == 0).all()
+        assert all_solutions.sample(0).shape == (0, board.cells.size)
+        assert list(all_solutions.blocks()) == list(all_solutions.lines()) == []
         with pytest.raises(IndexError, match="no solution 0: there are none"):
-            found[0]
+            all_solutions[0]
         with pytest.raises(ValueError, match="there are no solutions to take samples of"):
-            found.sample(1)
+            all_solutions.sample(1)
 
     @pytest.mark.parametrize("board", [FULL, Board([1]), Board([0])])
     def test_one_solution(self, board: Board) -> None:
-        found = solutions(board, device="cpu")
-        assert found.count == 1
-        assert found[0] == found[-1] == next(iter(found))
-        assert found.rank(found[0]) == 0
-        assert found.shares().sum() == board.cells.size
+        all_solutions = solutions(board, device="cpu")
+        assert all_solutions.count == 1
+        assert all_solutions[0] == all_solutions[-1] == next(iter(all_solutions))
+        assert all_solutions.rank(all_solutions[0]) == 0
+        assert all_solutions.shares().sum() == board.cells.size
         with pytest.raises(ValueError, match="read-only"):
-            found.shares()[0, 0] = 5
-        assert (found.sample(5) == found[0].cells).all()
+            all_solutions.shares()[0, 0] = 5
+        assert (all_solutions.sample(5) == all_solutions[0].cells).all()
 
     def test_sixty_four_digits(self) -> None:
         grid = full_grid(Geometry(8, 8), 3)
-        found = solutions(Board(np.where(grid >= 64, 0, grid), Geometry(8, 8)), device="cpu")
-        assert found.count == 1
-        assert (found[0].grid == grid).all()
-        assert found.shares()[5].sum() == 1
-        assert bytes(next(found.lines())).decode() == ",".join(map(str, grid.ravel())) + "\n"
+        all_solutions = solutions(
+            Board(np.where(grid >= 64, 0, grid), Geometry(8, 8)), device="cpu"
+        )
+        assert all_solutions.count == 1
+        assert (all_solutions[0].grid == grid).all()
+        assert all_solutions.shares()[5].sum() == 1
+        assert (
+            bytes(next(all_solutions.lines())).decode() == ",".join(map(str, grid.ravel())) + "\n"
+        )
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_parts_make_up_the_whole() -> None:
-    found = solutions("." * 16, device="cpu")
-    bounds = [found.part(number, 7) for number in range(1, 8)]
+    all_solutions = solutions("." * 16, device="cpu")
+    bounds = [all_solutions.part(number, 7) for number in range(1, 8)]
     assert (bounds[0][0], bounds[-1][1]) == (0, 288)
-    assert all(one[1] == two[0] for one, two in pairwise(bounds))
+    assert all(current[1] == following[0] for current, following in pairwise(bounds))
     assert {end - start for start, end in bounds} == {41, 42}
-    assert found.part(np.int64(3), np.int32(7)) == bounds[2]
+    assert all_solutions.part(np.int64(3), np.int32(7)) == bounds[2]
     for part in ((0, 3), (4, 3), (1.0, 2), (1, None)):
         with pytest.raises(ValueError, match="expected one from 1 to the second"):
-            found.part(*part)
+            all_solutions.part(*part)
 
 
 @pytest.mark.usefixtures("without_cuda", "uncompiled")
-def test_what_is_refused() -> None:
+def test_wrong_arguments_are_refused() -> None:
     for options, message in (
         ({"limit": 7}, r"^limit 7: take a slice instead, as in .*\[:7\]$"),
         ({"device": "gpu"}, "device 'gpu'"),
@@ -228,35 +237,40 @@ def test_what_is_refused() -> None:
             solutions(BOARD, **options)
     with pytest.raises(DeviceError):
         solutions(BOARD, device="cuda")
-    found = solutions(LINE_4X4, device="cpu")
-    for wrong in (found, found[:3]):
+    all_solutions = solutions(LINE_4X4, device="cpu")
+    for wrong in (all_solutions, all_solutions[:3]):
         with pytest.raises(InputError, match="found its solutions: use them directly"):
             solutions(wrong)
 
 
-def test_what_fits_in_no_memory() -> None:
-    found = solutions(MANY, device="cpu")
-    for array in (lambda: np.asarray(found), lambda: found.sample(10**12)):
+def test_arrays_that_do_not_fit_in_memory() -> None:
+    all_solutions = solutions(MANY, device="cpu")
+    for array in (lambda: np.asarray(all_solutions), lambda: all_solutions.sample(10**12)):
         with pytest.raises(MemoryError, match="take them in blocks"):
             array()
-    [block] = found.blocks(np.int64(5), np.int64(8))
-    assert (block == next(found.blocks(5, 8))).all()
+    [block] = all_solutions.blocks(np.int64(5), np.int64(8))
+    assert (block == next(all_solutions.blocks(5, 8))).all()
 
 
-def test_nothing_is_counted_to_show_it() -> None:
-    made = solutions(EMPTY_9X9, device="cpu")
-    assert repr(made[5:][::-2]) == "<Solutions of a 9x9 board with 0 clues, [5:][::-2]>"
-    assert made.board == EMPTY_9X9
+def test_repr_counts_nothing() -> None:
+    all_solutions = solutions(EMPTY_9X9, device="cpu")
+    assert repr(all_solutions[5:][::-2]) == "<Solutions of a 9x9 board with 0 clues, [5:][::-2]>"
+    assert all_solutions.board == EMPTY_9X9
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told as elsewhere, and what was asked for can be asked for again."""
-    found = solutions(BOARD, device="cpu")
+    """It raises Interrupted, and the query can be repeated."""
+    all_solutions = solutions(BOARD, device="cpu")
     calls: list[Callable[[], Any]] = [
-        lambda: found[100], lambda: found.rank(SOLUTIONS[3]), found.shares,
-        lambda: found.sample(3), lambda: found[::-1][0], lambda: found.count, lambda: bool(found),
-    ]  # fmt: skip
+        lambda: all_solutions[100],
+        lambda: all_solutions.rank(SOLUTIONS[3]),
+        all_solutions.shares,
+        lambda: all_solutions.sample(3),
+        lambda: all_solutions[::-1][0],
+        lambda: all_solutions.count,
+        lambda: bool(all_solutions),
+    ]
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -271,15 +285,16 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_threads_may_ask_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_may_query_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     short_lists(monkeypatch)
-    found = solutions(BOARD, device="cpu", jobs=1)
+    all_solutions = solutions(BOARD, device="cpu", jobs=1)
 
     def ask(seed: int) -> bool:
-        some = np.random.default_rng(seed).integers(0, NUMBER, 20).tolist()
+        numbers = np.random.default_rng(seed).integers(0, NUMBER, 20).tolist()
         return all(
-            tuple(found[k].cells.tolist()) == SOLUTIONS[k] and found.rank(SOLUTIONS[k]) == k
-            for k in some
+            tuple(all_solutions[k].cells.tolist()) == SOLUTIONS[k]
+            and all_solutions.rank(SOLUTIONS[k]) == k
+            for k in numbers
         )
 
     with ThreadPoolExecutor(4) as threads:

@@ -1,4 +1,4 @@
-"""Solutions as a search finds them, of one board and of many: all, each once, no thread left."""
+"""Streams of the solutions of one or many boards: complete, without duplicates or left threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gpusudoku.enumeration.stream import LISTED_TOGETHER, WAITING_BLOCKS, Stream
 from gpusudoku.options import Options
 from gpusudoku.solving import solve_batches
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
+from tests.boards import CLUES, full_grid, puzzle, spoilt, stream_solutions
 from tests.waiting import until
 
 BOARD = puzzle("2x3", 8, 6)
@@ -33,14 +33,14 @@ EMPTY = Board.empty(Geometry(3, 3))
 
 
 def listed(board: Board, **options: Any) -> list[tuple[int, ...]]:
-    return streamed(board, device="cpu", **options)
+    return stream_solutions(board, device="cpu", **options)
 
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Iterator[None]:
-    before = set(threading.enumerate())
+    threads_before = set(threading.enumerate())
     yield
-    assert set(threading.enumerate()) <= before
+    assert set(threading.enumerate()) <= threads_before
 
 
 class TestOneBoard:
@@ -53,18 +53,18 @@ class TestOneBoard:
     @pytest.mark.parametrize("limit", [1, 50, len(SOLUTIONS), len(SOLUTIONS) + 1])
     def test_limits(self, limit: int) -> None:
         for jobs in (1, 2):
-            found = listed(BOARD, jobs=jobs, limit=limit)
-            assert len(found) == len(set(found)) == min(limit, len(SOLUTIONS))
-            assert set(found) <= set(SOLUTIONS)
+            found_solutions = listed(BOARD, jobs=jobs, limit=limit)
+            assert len(found_solutions) == len(set(found_solutions)) == min(limit, len(SOLUTIONS))
+            assert set(found_solutions) <= set(SOLUTIONS)
         assert len(listed(EMPTY, jobs=2, limit=limit)) == limit  # that search has no end
 
-    def test_nothing_to_list_and_little(self) -> None:
+    def test_boards_with_no_or_few_solutions(self) -> None:
         assert listed(spoilt(FULL, 1), jobs=2) == []
         assert listed(FULL, jobs=2) == [tuple(FULL.cells.tolist())]
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_many_blocks(self, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        """More than may wait for the reader at once."""
+        """The blocks are more than may wait for the reader."""
         monkeypatch.setattr(cpu, "ROOM_BYTES", 5 * 36)
         monkeypatch.setattr(cpu, "CALL_SECONDS", 0.0)
         with closing(Stream(BOARD, Options(device="cpu", jobs=jobs))) as stream:
@@ -76,13 +76,13 @@ class TestOneBoard:
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_closing_early_stops_the_workers(self, jobs: int) -> None:
-        for taken in (0, 1, 10):
-            found = Stream(EMPTY, Options(device="cpu", jobs=jobs))
-            assert len(list(islice(found, taken))) == taken
-            found.close()
-            assert len(list(found)) <= 2 * WAITING_BLOCKS
-            assert next(found, None) is None
-            found.close()
+        for solutions_taken in (0, 1, 10):
+            stream = Stream(EMPTY, Options(device="cpu", jobs=jobs))
+            assert len(list(islice(stream, solutions_taken))) == solutions_taken
+            stream.close()
+            assert len(list(stream)) <= 2 * WAITING_BLOCKS
+            assert next(stream, None) is None
+            stream.close()
 
     def test_an_error_of_the_search_reaches_the_reader(self) -> None:
         class Broken(CpuEngine):
@@ -101,8 +101,8 @@ class TestOneBoard:
         assert not reader.is_alive()
 
     @pytest.mark.parametrize("how", ["loop", "name", "circle", "unread"])
-    def test_one_that_is_dropped_leaves_no_thread(self, how: str) -> None:
-        before = set(threading.enumerate())
+    def test_a_dropped_stream_leaves_no_thread(self, how: str) -> None:
+        threads_before = set(threading.enumerate())
         options = Options(device="cpu", jobs=2)
         if how == "loop":
             for _ in Stream(EMPTY, options):
@@ -115,7 +115,7 @@ class TestOneBoard:
                 stream.itself = stream  # type: ignore[attr-defined]
             del stream
             gc.collect()
-        until(lambda: set(threading.enumerate()) <= before)
+        until(lambda: set(threading.enumerate()) <= threads_before)
 
 
 class TestManyBoards:
@@ -138,31 +138,36 @@ class TestManyBoards:
         with closing(
             list_batches([Batch.of(self.BOARDS)], options, engine_for(options))
         ) as results:
-            found = list(results)
-        assert [board for each in found for board in each.boards] == list(self.BOARDS)
+            blocks = list(results)
+        assert [board for block in blocks for board in block.boards] == list(self.BOARDS)
         lists = dict(zip(self.BOARDS, self.LISTS, strict=True))
-        many = [board for each in found if each.solutions is None for board in each.boards]
+        boards_with_many = [
+            board for block in blocks if block.solutions is None for board in block.boards
+        ]
         assert (
-            many == [board for board in self.BOARDS if len(lists[board]) >= LISTED_TOGETHER] != []
+            boards_with_many
+            == [board for board in self.BOARDS if len(lists[board]) >= LISTED_TOGETHER]
+            != []
         )
-        for each in found:
-            if each.solutions is not None:
-                expected = chain.from_iterable(lists[board][:limit] for board in each.boards)
-                given = map(tuple, np.concatenate(each.solutions).tolist())
-                assert list(given) == list(expected)
-        none = [board for board in self.BOARDS if not lists[board]]
-        assert [board for each in found for board in each.possibly_unsolvable] == none != []
+        for block in blocks:
+            if block.solutions is not None:
+                expected = chain.from_iterable(lists[board][:limit] for board in block.boards)
+                block_solutions = map(tuple, np.concatenate(block.solutions).tolist())
+                assert list(block_solutions) == list(expected)
+        unsolvable = [board for board in self.BOARDS if not lists[board]]
+        assert unsolvable
+        assert [board for block in blocks for board in block.possibly_unsolvable] == unsolvable
 
     @pytest.mark.parametrize("work", [solve_batches, list_batches])
     def test_are_read_as_they_are_needed(self, work: Any) -> None:
-        read = 0
+        read_count = 0
 
         def endless() -> Iterator[Batch]:
-            nonlocal read
+            nonlocal read_count
             while True:
-                read += 1
+                read_count += 1
                 yield Batch.of([FULL])
 
         with closing(work(endless(), Options(device="cpu"), CpuEngine())) as results:
-            first = next(results)
-            assert len(first.boards) == FIRST_BOARDS == read
+            first_block = next(results)
+            assert len(first_block.boards) == FIRST_BOARDS == read_count

@@ -1,4 +1,4 @@
-"""Placements, and pairs of them, that leave exactly one solution, held against lists of all."""
+"""Placements, and pairs of them, that leave exactly one solution, compared to full lists."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from gpusudoku.board.board import digit_masks
 from gpusudoku.enumeration import share_queries
 from gpusudoku.errors import TooExpensive
 from tests.boards import LINE_4X4, PUZZLE, puzzle
-from tests.enumeration.short import listed
+from tests.enumeration.short import naive_solutions
 
 SMALL = [LINE_4X4, "12..34......2...", "1....2" + "." * 10, "." * 16, "11" + "." * 14]
 NINE = puzzle("3x3", 29, 3)
 
 
 def by_hand(board: Board) -> tuple[list[list[int]], list[list[int]]]:
-    """Find the placements and the pairs in the plainest way: by the solutions that have them."""
+    """Find the placements and the pairs naively, by the solutions that have them."""
     having: dict[tuple[int, int], set[int]] = {}
-    for number, row in enumerate(listed(board).tolist()):
+    for number, row in enumerate(naive_solutions(board).tolist()):
         for cell in np.flatnonzero(board.cells == 0).tolist():
             having.setdefault((cell, row[cell]), set()).add(number)
-    single = sorted(list(each) for each, found in having.items() if len(found) == 1)
-    several = sorted(each for each, found in having.items() if len(found) > 1)
+    single = sorted(list(placement) for placement, numbers in having.items() if len(numbers) == 1)
+    frequent = sorted(placement for placement, numbers in having.items() if len(numbers) > 1)
     pairs = [
-        [*one, *other]
-        for one, other in combinations(several, 2)
-        if one[0] < other[0] and len(having[one] & having[other]) == 1
+        [*placement_a, *placement_b]
+        for placement_a, placement_b in combinations(frequent, 2)
+        if placement_a[0] < placement_b[0] and len(having[placement_a] & having[placement_b]) == 1
     ]
     return single, pairs
 
 
 def assert_unique(board: Board, **options: str) -> None:
-    found = gpusudoku.solutions(board, device="cpu", **options)
-    singles = found.unique_placements()
-    pairs = found.unique_pairs()
+    all_solutions = gpusudoku.solutions(board, device="cpu", **options)
+    singles = all_solutions.unique_placements()
+    pairs = all_solutions.unique_pairs()
     assert (singles.dtype, pairs.dtype) == (np.int64, np.int64)
     assert (singles.shape[1], pairs.shape[1]) == (2, 4)
     assert (singles.tolist(), pairs.tolist()) == by_hand(board)
@@ -58,19 +58,19 @@ def test_small_boards(text: str) -> None:
 
 @pytest.mark.usefixtures("way")
 def test_boards_of_nine_digits() -> None:
-    assert 50 < len(listed(NINE)) < 5000
+    assert 50 < len(naive_solutions(NINE)) < 5000
     assert_unique(NINE)
     assert_unique(gpusudoku.parse(PUZZLE))  # with one solution: every digit of it is one
 
 
 @pytest.mark.usefixtures("way")
 def test_given_candidates() -> None:
-    rows = listed(NINE)
+    rows = naive_solutions(NINE)
     cell = int(np.flatnonzero((rows[0] != rows).any(axis=0))[0])
     candidates = np.where(NINE.cells > 0, digit_masks(NINE.cells), NINE.candidates)
     candidates[cell] &= ~digit_masks(rows[0])[cell]
     board = Board(NINE.cells, candidates=candidates)
-    assert 1 < len(listed(board)) < len(rows)
+    assert 1 < len(naive_solutions(board)) < len(rows)
     assert_unique(board)
 
 
@@ -82,12 +82,12 @@ def with_placements(board: Board, placements: list[int]) -> Board:
 
 @pytest.mark.usefixtures("way")
 def test_thousands_of_solutions() -> None:
-    """Of a puzzle without some of its clues: a placement that is listed makes a puzzle again."""
+    """Each listed placement turns a puzzle that lacks clues into a puzzle again."""
     board = puzzle("3x3", 25, 2)
-    found = gpusudoku.solutions(board, device="cpu")
-    assert found.count > 1000
-    singles = found.unique_placements().tolist()
-    pairs = found.unique_pairs().tolist()
+    all_solutions = gpusudoku.solutions(board, device="cpu")
+    assert all_solutions.count > 1000
+    singles = all_solutions.unique_placements().tolist()
+    pairs = all_solutions.unique_pairs().tolist()
     assert singles
     assert pairs
     for placements in [*singles, *pairs]:
@@ -100,10 +100,10 @@ def test_thousands_of_solutions() -> None:
 
 def test_too_many_to_list() -> None:
     board = puzzle("3x3", 22, 66)
-    found = gpusudoku.solutions(board, device="cpu")
-    assert found.count > share_queries.LISTED
-    assert found.unique_placements().shape == (0, 2)
-    [pair] = found.unique_pairs().tolist()
+    all_solutions = gpusudoku.solutions(board, device="cpu")
+    assert all_solutions.count > share_queries.LISTED
+    assert all_solutions.unique_placements().shape == (0, 2)
+    [pair] = all_solutions.unique_pairs().tolist()
     assert gpusudoku.count(with_placements(board, pair)).count == 1
 
 
@@ -116,6 +116,6 @@ def test_another_shape_may_be_too_expensive(monkeypatch: pytest.MonkeyPatch) -> 
     board = puzzle("2x3", 9, 0)
     assert_unique(board)
     monkeypatch.setattr(share_queries, "COUNTED_SECONDS", 0)
-    found = gpusudoku.solutions(board, device="cpu")
+    all_solutions = gpusudoku.solutions(board, device="cpu")
     with pytest.raises(TooExpensive, match=r"this needs the shares of \d+ boards"):
-        found.unique_pairs()
+        all_solutions.unique_pairs()

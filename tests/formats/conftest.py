@@ -11,6 +11,6 @@ from tests.formats import hostile
 
 @pytest.fixture(scope="module")
 def together_at_once() -> Iterator[None]:
-    """Read lines of short texts together, too."""
+    """Let readers also read the lines of short texts together."""
     with hostile.limits(hostile.AT_ONCE):
         yield

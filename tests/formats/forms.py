@@ -1,4 +1,4 @@
-"""One board in every form that the page of forms shows, and texts that have to be refused."""
+"""One board in every form that the documentation of forms shows, and texts that must be refused."""
 
 from __future__ import annotations
 
@@ -22,22 +22,26 @@ BRACES = str(NUMBERS).replace("[", "{").replace("]", "}").replace("}, ", "},\n")
 
 
 def ruled(rows: list[str], top: str, rule: str, bottom: str) -> str:
-    """Draw rules between the bands of rows, and above and below if they are not empty."""
+    """Join rows with rules between the bands, and rules above and below unless they are empty."""
     bands = ["\n".join(rows[i : i + 3]) + "\n" for i in range(0, 9, 3)]
     return f"{top}\n{rule.join(bands)}{bottom}".strip("\n")
 
 
-def spread(bar: str, beside: str) -> list[str]:
-    """Write rows with blanks between cells and in empty ones, and bars with something beside."""
-    between = f"{beside}{bar}{beside}".join
-    inner = [between(map(" ".join, row.replace(".", " ").split("|"))) for row in BARRED]
-    return [f"{bar}{beside}{row}{beside}{bar}" for row in inner]
+def spread(bar: str, padding: str) -> list[str]:
+    """Return rows with blanks between cells and in empty cells, and padding around bars."""
+    padded_bar = f"{padding}{bar}{padding}"
+    lines = []
+    for row in BARRED:
+        boxes = row.replace(".", " ").split("|")
+        cells = padded_bar.join(" ".join(box) for box in boxes)
+        lines.append(f"{bar}{padding}{cells}{padding}{bar}")
+    return lines
 
 
 def labelled(rows: list[list[str]], delimiter: str) -> str:
-    """Write rows below their numbers, and behind them."""
+    """Return a table whose first row has the numbers of columns, and the first column of rows."""
     lines = [["", *map(str, range(1, 10))]]
-    lines += [[str(k), *row] for k, row in enumerate(rows, 1)]
+    lines += [[str(number), *row] for number, row in enumerate(rows, 1)]
     return "\n".join(map(delimiter.join, lines))
 
 
@@ -81,7 +85,7 @@ TEXTS = {
     "tsv": f"name\tboard\tcount\n\n# comment\na\t{LINE}\t1\n",
     "tsv with a header behind #": f"# one, more\n# name\tboard\tcount (exact)\na\t{LINE}\t1\n",
 }
-"""Forms that a batch file mostly has; each text is of BOARD, alone in its file."""
+"""The usual forms of batch files; each text has BOARD, alone in its file."""
 
 FORMS = {
     "dashes": LINE.replace(".", "-"),
@@ -201,14 +205,17 @@ FORMS = {
     "csv with a grid": f'id,puzzle,name\n1,"{GRID}","a\nb"\n',
     "csv with a list": f'id,puzzle\n1,"{NUMBERS}"\n',
 }  # fmt: skip
-"""All others. They are also read three times after each other, with blank lines between."""
+"""All other forms. A test also reads files with three copies, separated by blank lines."""
 
 ONLY_ALONE = {"blanks", "spreadsheet with tabs", "return alone"}
-"""Of these only one is in a file, as of tables."""
+"""Forms of which a file has only one, as it is with tables."""
 
 
 def candidates_of(row: int, column: int) -> str:
-    """Return a cell's clue, or the digits that the clues leave; all digits in place of one."""
+    """Return a cell's clue, or the candidates that the clues leave.
+
+    A single candidate would look like a clue, so all digits take its place.
+    """
     if ROWS[row][column] != ".":
         return ROWS[row][column]
     mask = int(BOARD.candidates[9 * row + column])
@@ -241,7 +248,7 @@ CANDIDATES = {
         for clue, group in zip(LINE, (group for row in GROUPS for group in row), strict=True)
     ),
 }  # fmt: skip
-"""The board with all candidates that its clues leave, as programs write them."""
+"""The board with all candidates that its clues leave, in the forms of several programs."""
 
 FORMS |= {f"candidates: {name}": text for name, text in CANDIDATES.items()}
 
@@ -262,14 +269,14 @@ REFUSED = {
         "3: row 2 of a grid has 4 cells, expected 3"),
     "a title that may be a damaged row": (f"1234567ab\n{GRID}", "1: 10 rows of 9 cells, expected"),
     "a title of nine digits": (f"123456789\n{GRID}",
-        "1: '123456789' reads two ways, as a title or as a row of 9 cells: begin a title with #"),
+        "1: '123456789' is ambiguous, a title or a row of 9 cells: begin a title with #"),
     "a fence with nothing": ("```\n```", " no board found"),
-    "two boards on a line": (f"{LINE},{LINE[::-1]}", "1: a line that reads two ways, field 1 with"),
+    "two boards on a line": (f"{LINE},{LINE[::-1]}", "1: an ambiguous line: field 1 with"),
     "two columns of boards": (f"id,a,b\n1,{LINE},{LINE[::-1]}",
-        f"1: a table that reads two ways, 'a' with {LINE} or 'b' with {LINE[::-1]}"),
+        f"1: an ambiguous table, 'a' with {LINE} or 'b' with {LINE[::-1]}"),
     "x beside dots": (LINE.replace(".", "x", 3), "1:3: r1c3 holds 'x', which is digit 33"),
     "nothing beside zeros": (",".join(ZEROS[:-1]).replace(",0,", ",,", 1) + ",9",
-        "1: a cell without anything, and other cells with a sign for empty"),
+        "1: an empty cell without a sign, and other empty cells with one"),
     "candidates beside an empty cell": ("\n".join(map(" ".join, ROWS)).replace(".", "12", 9),
         "1:5: r1c3 holds '12', expected a number from 0 to 9, or candidates in all cells"),
     "candidates with a digit twice": (CANDIDATES["HoDoKu"].replace(" 24 ", " 22 "),
@@ -282,13 +289,13 @@ REFUSED = {
         "1: 15 cells in braces, expected as many as a board has"),
     "two boards without empty signs": (SOLUTION * 2, "1: 162 cells make no board, the nearest is"),
     "candidates or a larger board": ("1..." * 8 + "...." * 8,
-        "1: 64 characters read two ways: give box=\"2x4\" for a board of 8x8 or box=\"2x2\" for "
+        "1: 64 characters are ambiguous: give box=\"2x4\" for a board of 8x8 or box=\"2x2\" for "
         "the candidates of one of 4x4"),
     "rules or rows": ("---------\n---------\n" + GRID[20:].replace(".", "-") + "\n---------",
         "1: 7 rows of 9 cells, expected 9 (a blank line ends a grid), and 3 lines of dashes"),
     "only dashes": ("-" * 81, " no board found"),
     "16 lines in bands": ("\n\n".join(["\n".join([f"1{'.' * 15}"] * 4)] * 4),
-        "1: 16 lines of 16 cells read two ways"),
+        "1: 16 lines of 16 cells are ambiguous"),
     "a list with a short row": (str([NUMBERS[0][:8], *NUMBERS[1:]]),
         "1: row 1 of a grid has 8 cells, expected 9"),
     "an object with a short row": (json.dumps({"board": [[1, 2], [3]]}),
@@ -296,23 +303,24 @@ REFUSED = {
     "a sign in a list": ("[1, @]", "1: '@]' in a list, expected numbers, None or null"),
     "objects in brackets that break off": ('[\n{"puzzle": ',
         "2:12: JSON that cannot be read: Expecting value"),
-    "a bracket too many": ("[1]]", "1: ']' without a list that it ends"),
-    "lists that are too deep": ("[" * 7, "1: lists in lists in lists, expected a board"),
+    "a bracket too many": ("[1]]", "1: ']' without its opening bracket"),
+    "lists that are too deep": ("[" * 7, "1: too many nested lists, expected a board"),
     "an object with a number": ('{"puzzle": 5}', "1: '5', expected a board as text or list"),
-    "one cell in a table": ("id,puzzle\n1,1", "2: 1 cell makes no board: a missing one, or give"),
+    "one cell in a table": ("id,puzzle\n1,1",
+        "2: 1 cell is not a board: the board is missing, or give"),
     "boards that make one": (",".join(["." * 16] * 4),
-        "1: a line that reads two ways: as one board"),
+        "1: an ambiguous line: one board"),
     "a list that breaks off": ("\n[[1, 2],\n[3", "2: a list that does not end"),
     "nothing between commas": (",,,,,,,,,,,,,,,", "1: nothing between commas, expected a board"),
-    "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
+    "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of both cells and rows"),
     "XML without a game": ("<svg>\n<g/>\n</svg>", " no board found"),
     "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
     "a numbered board, damaged": (f"1: {LINE[:40]}=\n", "1: unknown character '='"),
     "a numbered board in a table": (f"id,puzzle\n7,1:{LINE}",
-        "2: a line that reads two ways: 1 before a colon or"),
+        "2: an ambiguous line: 1 before a colon or"),
     "numbered rows and columns": (labelled(FIELDS, ","), "1: a grid with numbered rows and col"),
     "a row that may be a comment": (f"id,puzzle\n#2,{LINE}",
-        f"2: '#2,{LINE[:36]}…' reads two ways, as a comment or as a row"),
+        f"2: '#2,{LINE[:36]}…' is ambiguous, a comment or a row"),
     "an XML tag that does not end": ("<svg>\n<g/>\n", "2: XML that cannot be read: mismatched tag"),
     "XML with entities": ("<!DOCTYPE a [<!ENTITY b 'c'>]>\n<a/>", "1: XML that cannot be read"),
     "a game without data": ("<a><game/></a>", "1: a <game> without a board as its data"),

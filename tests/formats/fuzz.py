@@ -26,7 +26,7 @@ with atheris.instrument_imports(
     enable_loader_override=False,
 ):
     from gpusudoku.board.geometry import Geometry
-    from gpusudoku.formats import Way
+    from gpusudoku.formats import ReadOptions
     from tests.formats import hostile
     from tests.formats.forms import FORMS, REFUSED, TEXTS
     from tests.formats.test_hostile import LINES, PACKED
@@ -65,12 +65,12 @@ def check_input(data: bytes) -> None:
         text += b"\n" * (not text.endswith(b"\n")) + text.splitlines(keepends=True)[-1] * 40
     box = BOXES[how % len(BOXES)]
     column = COLUMNS[how // 8 % len(COLUMNS)]
-    way = Way(hostile.NAME, Geometry(*box) if box else None, column)
+    read_options = ReadOptions(hostile.NAME, Geometry(*box) if box else None, column)
     with hostile.limits(hostile.SMALL if mode % 8 >= 6 else {}):
         if mode >= 240:
             hostile.check_expanded(text, size + 1)
         else:
-            hostile.check(text, way, 4 * size + 1)
+            hostile.check(text, read_options, 4 * size + 1)
 
 
 class Reporter:

@@ -1,10 +1,10 @@
-"""What holds of a reader whatever bytes it gets: what the tests and the fuzzer check."""
+"""Checks of a reader that hold for any bytes, for the tests and the fuzzer."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO
 from unittest.mock import patch
@@ -13,23 +13,23 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, Way, header, read_stream, read_text, write
+from gpusudoku.formats import FORMATS, ReadOptions, header, read_stream, read_text, write
 from gpusudoku.formats.coerce import board_of
-from gpusudoku.formats.source import expanded
+from gpusudoku.formats.source import expand_stream
 
 LONGEST_MESSAGE = 1500
 """Characters of a message, with the name of the file; two boards may be quoted."""
 NAME = "name.txt"
 _PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
 
-AT_ONCE = {f"gpusudoku.formats.{name}.LONGEST_HEAD": 3 for name in ("grids", "lines")}
+AT_ONCE = {f"gpusudoku.formats.{name}.MAX_HEAD_LINES": 3 for name in ("grids", "lines")}
 """With this, lines of short texts are read together, too."""
 SMALL = {
     f"gpusudoku.formats.{name}": value
     for name, value in {
-        "source.LONGEST_LINE": 600,
+        "source.MAX_LINE_BYTES": 600,
         "source.READ_BYTES": 400,
-        "objects.LONGEST_LINE": 600,
+        "objects.MAX_LINE_BYTES": 600,
     }.items()
 }
 """With these a short text is too long."""
@@ -60,65 +60,69 @@ class Trickle(io.RawIOBase):
         return len(piece)
 
 
-class Found:
-    """Reads all there is, and counts what was read together."""
+class Reading:
+    """The entries of a stream, and how many batches have several boards."""
 
-    def __init__(self, stream: BinaryIO, way: Way) -> None:
-        self.together = 0
-        self.all = list(self._of(stream, way))
+    def __init__(self, stream: BinaryIO, options: ReadOptions) -> None:
+        self.large_batches = 0
+        self.entries = list(self._read(stream, options))
 
-    def _of(self, stream: BinaryIO, way: Way) -> Iterator[Any]:
-        for found in read_stream(stream, way):
-            if not isinstance(found, Batch):
-                yield str(found)
+    def _read(self, stream: BinaryIO, options: ReadOptions) -> Iterator[Any]:
+        """Yield the text of each error, and each board with all facts of its location."""
+        for entry in read_stream(stream, options):
+            if not isinstance(entry, Batch):
+                yield str(entry)
                 continue
-            assert found.places is not None
-            self.together += len(found) > 1
-            for k, board in enumerate(found):
-                origin = found.places.origin(k)
-                text = found.places.texts[k]
-                yield board, int(found.places.lines[k]), origin, found.places.beside(k), text
+            locations = entry.locations
+            assert locations is not None
+            self.large_batches += len(entry) > 1
+            for k, board in enumerate(entry):
+                line = int(locations.lines[k])
+                source = locations.source(k)
+                text = locations.board_texts[k]
+                yield board, line, source, locations.extra_texts_of(k), text
 
 
-def assert_alike(data: bytes, way: Way) -> int:
-    """Read bytes line by line, all at once and in pieces; returns what was read together."""
-    slow = Found(io.BytesIO(data), way)
-    assert slow.together == 0
-    fast = Found(io.BufferedReader(io.BytesIO(data)), way)  # type: ignore[arg-type]
-    assert fast.all == slow.all
-    assert Found(io.BufferedReader(Trickle(data, 700)), way).all == slow.all
-    return fast.together
+def assert_alike(data: bytes, options: ReadOptions) -> int:
+    """Read bytes line by line, all at once and in pieces; return the number of large batches."""
+    by_line = Reading(io.BytesIO(data), options)
+    assert by_line.large_batches == 0
+    at_once = Reading(io.BufferedReader(io.BytesIO(data)), options)  # type: ignore[arg-type]
+    assert at_once.entries == by_line.entries
+    in_pieces = Reading(io.BufferedReader(Trickle(data, 700)), options)
+    assert in_pieces.entries == by_line.entries
+    return at_once.large_batches
 
 
-def check(data: bytes, way: Way, size: int) -> None:
-    """Read bytes in every way, also in pieces of a size; write what was found, and read that."""
-    line_by_line = Found(io.BytesIO(data), way)
-    check_entries(line_by_line.all, data, way.geometry)
+def check(data: bytes, options: ReadOptions, size: int) -> None:
+    """Read bytes in every way, also in pieces of a size; write a board that was read."""
+    by_line = Reading(io.BytesIO(data), options)
+    check_entries(by_line.entries, data, options.geometry)
     for stream in (io.BytesIO(data), Trickle(data, size)):
-        together = Found(io.BufferedReader(stream), way)  # type: ignore[arg-type]
-        assert together.all == line_by_line.all
-    boards = [each[0] for each in line_by_line.all if not isinstance(each, str)]
+        reading = Reading(io.BufferedReader(stream), options)  # type: ignore[arg-type]
+        assert reading.entries == by_line.entries
+    boards = [entry[0] for entry in by_line.entries if not isinstance(entry, str)]
     forms = sorted(FORMATS)
     for board in boards[-1:]:
         check_written(board, forms[size % len(forms)])
-    if way.column is None:
-        check_text(data, way.geometry, line_by_line.all)
+    if options.column is None:
+        check_text(data, options.geometry, by_line.entries)
 
 
-def check_entries(found: list[Any], data: bytes, geometry: Geometry | None) -> None:
-    """Expect one at least; every board has its place, every error is a line with its own."""
-    assert found
-    last = 0
-    lines = len(data.splitlines()) + 1
-    for each in found:
-        if isinstance(each, str):
-            check_message(each)
-            assert _PLACE.match(each), each
+def check_entries(entries: list[Any], data: bytes, geometry: Geometry | None) -> None:
+    """Expect at least one entry; a line in ascending order for boards, a message for errors."""
+    assert entries
+    previous_line = 0
+    line_count = len(data.splitlines()) + 1
+    for entry in entries:
+        if isinstance(entry, str):
+            check_message(entry)
+            assert _PLACE.match(entry), entry
         else:
-            board, line, *_ = each
+            board, line, *_ = entry
             assert geometry in (None, board.geometry)
-            assert last <= line <= lines
-            last = line
+            assert previous_line <= line <= line_count
+            previous_line = line
 
 
 def check_message(text: str) -> None:
@@ -137,9 +141,9 @@ def check_written(board: Board, form: str) -> None:
         assert list(read_text(text, geometry=board.geometry)) == [board], form
 
 
-def check_text(data: bytes, geometry: Geometry | None, found: list[Any]) -> None:
-    """Expect a text that is given in Python to mean the same; what is no text is refused, too."""
-    expected = [each if isinstance(each, str) else each[0] for each in found]
+def check_text(data: bytes, geometry: Geometry | None, entries: list[Any]) -> None:
+    """Expect a Python string to give the same board as a file; bytes that are no text may fail."""
+    expected = [entry if isinstance(entry, str) else entry[0] for entry in entries]
     texts = [data.decode()] if data.isascii() else [data, data.decode(errors="surrogateescape")]
     for text in texts:
         try:
@@ -152,26 +156,26 @@ def check_text(data: bytes, geometry: Geometry | None, found: list[Any]) -> None
 
 
 def check_expanded(data: bytes, size: int) -> None:
-    """Read what may be compressed, all at once and in pieces.
+    """Read data that may be compressed, all at once and in pieces.
 
-    Both find the same, but for damaged data: the damage may be told before the last boards, or the
-    binary data, in front of it.
+    Both give the same entries, except for damaged data: its error may come before the last boards,
+    or instead of the error of binary data.
     """
 
-    def entries(stream: Any) -> Iterable[Any]:
+    def read(stream: Any) -> list[Any]:
         try:
-            opened = expanded(io.BufferedReader(stream), NAME)
+            expanded = expand_stream(io.BufferedReader(stream), NAME)
         except InputError as error:
             return [str(error)]
-        return Found(opened, Way(NAME)).all
+        return Reading(expanded, ReadOptions(NAME)).entries
 
-    at_once = list(entries(io.BytesIO(data)))
-    for each in at_once:
-        if isinstance(each, str):
-            check_message(each)
-    in_pieces = list(entries(Trickle(data, size)))
+    at_once = read(io.BytesIO(data))
+    for entry in at_once:
+        if isinstance(entry, str):
+            check_message(entry)
+    in_pieces = read(Trickle(data, size))
     if in_pieces != at_once:
-        last = [in_pieces.pop(), at_once.pop()]
-        assert all(isinstance(each, str) for each in last)
-        assert any("damaged or incomplete" in each for each in last)
+        last_entries = [in_pieces.pop(), at_once.pop()]
+        assert all(isinstance(entry, str) for entry in last_entries)
+        assert any("damaged or incomplete" in entry for entry in last_entries)
         assert in_pieces[: len(at_once)] == at_once

@@ -33,12 +33,12 @@ def read_stream(
     stream: BinaryIO, source: str, geometry: Geometry | None = None
 ) -> Iterator[Entry | InputError]:
     """Read a stream board by board."""
-    for found in formats.read_stream(stream, formats.Way(source, geometry)):
+    for found in formats.read_stream(stream, formats.ReadOptions(source, geometry)):
         if isinstance(found, InputError):
             yield found
         else:
-            assert found.places is not None
-            yield from map(Entry, found, found.places.lines.tolist())
+            assert found.locations is not None
+            yield from map(Entry, found, found.locations.lines.tolist())
 
 
 def solution(geometry: Geometry) -> Board:

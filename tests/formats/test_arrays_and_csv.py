@@ -118,13 +118,13 @@ REFUSED = {
     "a short row in braces": (braces(NUMBERS).replace("0, 0, 3, 0", "0, 0, 3"),
         ["f:1: row 3 of a grid has 3 cells, expected 4"]),
     "braces that do not end": (braces(NUMBERS)[:-1], ["f:1: a list that does not end"]),
-    "two kinds of brackets": (braces(NUMBERS)[:-1] + "]", ["f:1: ']' without a list that it ends"]),
+    "two kinds of brackets": (braces(NUMBERS)[:-1] + "]", ["f:1: ']' without its opening bracket"]),
     "a digit too large": (f"int b[4][4] = {braces(NUMBERS)};".replace("3", "9"),
         ["f:1:5: r3c3 holds '9', expected a number from 0 to 4"]),
     "candidates in braces": ("{12}{3}{4}{1}", ["f:1: 4 cells in braces, expected as many as"]),
     "-2": ("-2 1 2 3\n1 1 1 1\n1 1 1 1\n1 1 1 1", ["f:1:1: r1c1 holds '-2'"]),
     "no integer": ("1.5,,,\n,2.0,,\n,,3.0,\n,,,\n", ["f:1:1: r1c1 holds '1.5', expected a number"]),
-    "nothing beside NaN": ("1.0,,nan,\n,2.0,,\n,,3.0,\n,,,\n", ["f:1: a cell without anything"]),
+    "gaps and NaN": ("1.0,,nan,\n,2.0,,\n,,3.0,\n,,,\n", ["f:1: an empty cell without a sign"]),
     "a wrong cell of a grid": (f'id,puzzle\n1,"1...\n.2..\n..9.\n...."\n2,{B}',
         ["f:2: r3c3 holds '9'", "board 6"]),
     "a short grid": (f'id,puzzle,name\n1,"1...\n.2..\n..3.",x\n2,{B},y',
@@ -138,7 +138,7 @@ REFUSED = {
     "a short list in a field": (f'id,puzzle\n1,"[[1, 0], [0]]"\n2,{B}',
         ["f:2: a field with rows of different lengths", "board 3"]),
     "one cell in a list": (f'id,puzzle\n1,[0]\n2,{B}',
-        ["f:2: 1 cell makes no board: a missing one, or give box=\"1x1\"", "board 3"]),
+        ["f:2: 1 cell is not a board: the board is missing, or give box=\"1x1\"", "board 3"]),
 }  # fmt: skip
 
 
@@ -208,7 +208,7 @@ ARRAYS = {
         ["f.npy:1:21: r3c3 holds '12', expected a number from 0 to 4, or candidates in all", B]),
     "no integer": (np.where(BOTH == 3, 2.5, BOTH), ["f.npy:1:41: r3c3 holds '2.5', expected", B]),
     "infinity": (np.where(BOTH == 3, np.inf, BOTH), ["f.npy:1:41: r3c3 holds 'inf', expected", B]),
-    "rows or grid": (np.zeros((16, 16), int), ["f.npy:1: 16 lines of 16 cells read two ways"]),
+    "rows or grid": (np.zeros((16, 16), int), ["f.npy:1: 16 lines of 16 cells are ambiguous"]),
     "objects": (np.array([A, None]), ["f.npy: a .npy file that cannot be read: Object arrays"]),
     "nothing": (NUMBERS[:0], ["f.npy: no board found"]),
 }  # fmt: skip

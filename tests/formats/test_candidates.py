@@ -70,7 +70,7 @@ def test_a_larger_board_of_the_same_length() -> None:
     assert parse("1234" * 16, eight).n == 8
     assert parse("1" + "." * 728).n == 27
     assert [entry.board.n for entry in read(f"{text}\n{'1234' * 16}\n{'.' * 64}\n")] == [8, 4, 8]
-    with pytest.raises(InputError, match=r"read two ways: give box=\"2x4\" for a board of 8x8 or"):
+    with pytest.raises(InputError, match=r"are ambiguous: give box=\"2x4\" for a board of 8x8 or"):
         parse("1..." * 8 + "." * 32)
 
 

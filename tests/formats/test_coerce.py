@@ -26,37 +26,37 @@ BOARD = parse(LINE_4X4)
 ROWS = [LINE_4X4[i : i + 4] for i in range(0, 16, 4)]
 
 
-def boards_of(given: Any, box: str | None = None) -> list[Board]:
-    found: list[Board] = []
-    for batch in batches_of(given, box):
+def boards_of(values: Any, box: str | None = None) -> list[Board]:
+    boards: list[Board] = []
+    for batch in batches_of(values, box):
         if isinstance(batch, InputError):
             raise batch
-        found += batch
-    return found
+        boards += batch
+    return boards
 
 
-def outcomes(given: Any) -> list[Board | str]:
-    """List the boards, and the errors in the places of those that are none."""
-    found: list[Board | str] = []
-    for batch in batches_of(given):
-        found += [str(batch)] if isinstance(batch, InputError) else batch
-    return found
+def read_together(values: Any) -> list[Board | str]:
+    """List the boards, and the errors of bad ones in their places."""
+    entries: list[Board | str] = []
+    for batch in batches_of(values):
+        entries += [str(batch)] if isinstance(batch, InputError) else batch
+    return entries
 
 
-def alone(given: Any) -> list[Board | str]:
-    """List the same, every item read on its own."""
-    found: list[Board | str] = []
-    for index, item in enumerate(given):
+def read_one_by_one(values: Any) -> list[Board | str]:
+    """List the same, but read every item by itself."""
+    entries: list[Board | str] = []
+    for index, item in enumerate(values):
         try:
-            found.append(board_of(item))
+            entries.append(board_of(item))
         except InputError as error:
-            found.append(f"board {index}: {re.sub(r'^<text>(:[0-9]+)*: ', '', str(error))}")
-    return found
+            entries.append(f"board {index}: {re.sub(r'^<text>(:[0-9]+)*: ', '', str(error))}")
+    return entries
 
 
-def assert_refused(message: str, read: Callable[..., Any], *given: Any) -> None:
+def assert_refused(message: str, function: Callable[..., Any], *arguments: Any) -> None:
     with pytest.raises(InputError) as caught:
-        read(*given)
+        function(*arguments)
     assert str(caught.value).startswith(message)
 
 
@@ -94,13 +94,13 @@ def test_forms_of_one_board_of_any_shape() -> None:
 
 
 def test_what_is_no_board() -> None:
-    for given, message in (
+    for value, message in (
         (5, "expected a board as text or as rows of cells, found 5"),
         ({"a": 1}, "expected a board as text or as rows of cells, found {'a': 1}"),
         ({1, 2}, "expected a board as text or as rows of cells, found {1, 2}"),
         ([np.nan], "expected a board as text or as rows of cells, found one missing value"),
         ([[0] * 4] * 2 + [[0] * 3, [0] * 4], "row 3 has 3 cells, expected 4"),
-        ([[0] * 4, 5], "row 2 is no list of cells"),
+        ([[0] * 4, 5], "row 2 is not a list of cells"),
         ([[0] * 4] * 3, "3 rows of 4 cells, expected as many rows as columns"),
         ([BOARD], "an array of 3 dimensions, expected one board"),
         ([0] * 5 + [5.5] * 11, "r2c2 holds 5.5: cells must be integers, 0 for an empty one"),
@@ -115,8 +115,8 @@ def test_what_is_no_board() -> None:
         (["1...", "", "..3.", "...."], "<text>:1: "),
         (["1   ", " 2", "  3 ", "    "], "<text>:2: row 2 of a grid with blanks for empty"),
         (["1", "", "", ""], "<text>:1: 4 cells: a board of 2 rows has no boxes of at least 2"),
-        ([LINE_4X4, LINE_4X4], "2 boards where one was expected"),
-        (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
+        ([LINE_4X4, LINE_4X4], "expected one board, found 2"),
+        (f"{LINE_4X4}\n{LINE_4X4}", "expected one board, found 2"),
         ("1...x" + "." * 11, "<text>:1:5: r2c1 holds 'x'"),
         (10**64 - 1, "a number, expected a board as text: read columns"),
         (10**81, "a number, expected a board as text"),
@@ -126,18 +126,18 @@ def test_what_is_no_board() -> None:
             "expected a board as text or as rows of cells, found a value of type int",
         ),
     ):
-        assert_refused(message, board_of, given)
+        assert_refused(message, board_of, value)
 
 
 def test_integers_that_were_puzzles() -> None:
     """Zeros before them are lost; with fewer digits they could be smaller boards."""
     puzzle = "0" * 16 + "5" + "0" * 63 + "7"
-    solved = "265719348478632915139458627394821756817596234652347189741983562983265471526174893"
-    column = np.array([int(puzzle), int(solved)], object)
-    boards = [parse(puzzle), parse(solved)]
+    solution = "265719348478632915139458627394821756817596234652347189741983562983265471526174893"
+    column = np.array([int(puzzle), int(solution)], object)
+    boards = [parse(puzzle), parse(solution)]
     assert [board_of(number) for number in column] == boards
-    for many in (column, [*column], column[:, None], iter(column), [puzzle, int(solved)]):
-        assert boards_of(many) == boards
+    for values in (column, [*column], column[:, None], iter(column), [puzzle, int(solution)]):
+        assert boards_of(values) == boards
     assert board_of(1000020000300000, "2x2") == board_of(BOARD)
     assert board_of(np.int64(20000300000), "2x2") == parse("0000020000300000")
     for number, box in (200003000, "2x2"), (10**16, "2x2"), (10**80, "2x5"), (1e80, "3x3"):
@@ -186,8 +186,8 @@ def test_objects_of_other_libraries() -> None:
     assert_refused("no array of cells: implicit conversion", board_of, OnDevice([]))
     assert_refused("a table of 2 columns: give its column of puzzles", boards_of, Frame())
     assert_refused("expected the text of a board, found PosixPath", parse, Path("bars.txt"))
-    for read in (board_of, boards_of, Board):
-        assert_refused("an array in GPU memory: ", read, OnGpu())
+    for convert in (board_of, boards_of, Board):
+        assert_refused("an array in GPU memory: ", convert, OnGpu())
     assert_refused("board 0: an array in GPU memory: ", boards_of, [OnGpu()])
 
 
@@ -195,12 +195,12 @@ def test_a_masked_array_is_refused() -> None:
     """NumPy would show what is under the mask."""
     strings = np.ma.array([LINE_4X4] * 3, mask=[0, 1, 0])
     integers = np.ma.array(np.zeros((3, 16), int), mask=np.ones((3, 16)))
-    for read, masked in (
-        *((boards_of, many) for many in (strings, integers, list(integers))),
-        *((board_of, one) for one in (integers[0], list(integers[0].reshape(4, 4)))),
+    for convert, masked in (
+        *((boards_of, value) for value in (strings, integers, list(integers))),
+        *((board_of, value) for value in (integers[0], list(integers[0].reshape(4, 4)))),
     ):
         with pytest.raises(InputError, match="masked array, expected a plain one"):
-            read(masked)
+            convert(masked)
 
 
 def test_another_thread_imports_numpy_ma(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,15 +218,17 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert board_of(Path("one.txt")) == board_of(LINE_4X4) == BOARD
     assert board_of(Path("one.txt"), "1x4").geometry == Geometry(1, 4)
     assert boards_of([Path("one.txt"), LINE_4X4]) == [BOARD, BOARD]
-    assert outcomes(Path("bars")) == [
+    assert read_together(Path("bars")) == [
         BOARD, "bars:2: 15 cells make no board, the nearest is 4x4 with 16", BOARD
     ]  # fmt: skip
-    assert_refused("two.txt: several boards: give count_many", board_of, Path("two.txt"))
-    for read in (board_of, boards_of):
-        assert_refused("bars is a file: read it with pathlib.Path('bars')", read, "bars")
-        assert_refused("-: no such file", read, Path("-"))
-        assert_refused(".: a folder, expected a file", read, Path())
-        assert_refused("'@a1': expected a board; collection.load(name) reads", read, "@a1")
+    assert_refused(
+        "two.txt: several boards: pass the path itself to count_many", board_of, Path("two.txt")
+    )
+    for convert in (board_of, boards_of):
+        assert_refused("bars is a file: read it with pathlib.Path('bars')", convert, "bars")
+        assert_refused("-: no such file", convert, Path("-"))
+        assert_refused(".: a folder, expected a file", convert, Path())
+        assert_refused("'@a1': expected a board; collection.load(name)", convert, "@a1")
 
 
 @pytest.mark.parametrize("make", [
@@ -255,7 +257,7 @@ def test_many_texts(make: Any) -> None:
         texts = [LINE_4X4] * 40
         for k in rng.integers(0, 40, 6).tolist():
             texts[k] = odd[rng.integers(len(odd))]
-        assert outcomes(make(texts)) == alone(make(texts))
+        assert read_together(make(texts)) == read_one_by_one(make(texts))
 
 
 def test_every_form_and_every_sign_among_many_boards() -> None:
@@ -269,7 +271,7 @@ def test_every_form_and_every_sign_among_many_boards() -> None:
     texts += [f"{LINE_4X4} # comment", f"{LINE_4X4}:name", " ".join(LINE_4X4)]
     texts += ["abcd" + "." * 621, "x" * 1225, ",".join("0" * 36), LINE_4X4.replace(".", "*")]
     for text in texts:
-        assert outcomes([text, text]) == alone([text, text]), text
+        assert read_together([text, text]) == read_one_by_one([text, text]), text
     assert boards_of([LINE_4X4] * 40, "1x4") == [parse(LINE_4X4, "1x4")] * 40
 
 
@@ -289,19 +291,19 @@ def test_arrays_of_integers(dtype: Any, order: Any) -> None:
 
 
 def test_what_are_no_boards_is_seen_at_once() -> None:
-    for given, message in (
+    for value, message in (
         (LINE_4X4.encode(), "expected boards, found one bytes: use a list of them"),
         (BOARD, "expected boards, found one Board: use a list of them"),
         (5, "expected boards, found 5"),
         ({}, "expected boards, found {}"),
         (np.array(5), "expected boards, found array(5)"),
     ):
-        assert_refused(message, batches_of, given)
+        assert_refused(message, batches_of, value)
 
 
 def test_what_is_not_one_of_many_boards() -> None:
     """Numbers that pandas made of puzzles, blanks, cells, and a grid alone."""
-    for given, message in (
+    for value, message in (
         ([1000020000300000], r"^board 0: a number, expected a board as text: read"),
         (np.array([LINE_4X4, "   "]), r"^board 1: "),
         (np.array([" "]), r"^board 0: "),
@@ -311,17 +313,17 @@ def test_what_is_not_one_of_many_boards() -> None:
         (np.zeros((9, 9), int), r"^board 0: .*for one board put it in a list$"),
     ):
         with pytest.raises(InputError, match=message):
-            boards_of(given)
+            boards_of(value)
 
 
 @pytest.mark.parametrize("place", [0, 1, 16, 100])
 def test_errors_come_in_their_places(place: int) -> None:
-    for wrong in (None, np.nan, "", "w" * 16, "é" * 16, "漢" * 16, "\ud800" * 16, 7,
+    for bad_value in (None, np.nan, "", "w" * 16, "é" * 16, "漢" * 16, "\ud800" * 16, 7,
                   f"{LINE_4X4}\n{LINE_4X4}", [0] * 15, Scalar(None)):  # fmt: skip
-        given = [*[LINE_4X4] * place, wrong, ROWS, PUZZLE, BOARD, BOARD.grid]
-        found = outcomes(given)
-        assert found == alone(given)
-        assert [type(each) for each in found] == [*[Board] * place, str, *[Board] * 4]
+        values = [*[LINE_4X4] * place, bad_value, ROWS, PUZZLE, BOARD, BOARD.grid]
+        entries = read_together(values)
+        assert entries == read_one_by_one(values)
+        assert [type(entry) for entry in entries] == [*[Board] * place, str, *[Board] * 4]
 
 
 @pytest.mark.parametrize("place", [0, 1, 30])
@@ -331,12 +333,12 @@ def test_errors_in_arrays_come_in_their_places(place: int) -> None:
     rows[place, 3] = 5
     expected: list[Board | str] = [empty] * 40
     expected[place] = f"board {place}: r1c4 holds 5: digits run from 1 to 4"
-    assert outcomes(rows) == expected
-    assert outcomes(rows / 2)[place] == (
+    assert read_together(rows) == expected
+    assert read_together(rows / 2)[place] == (
         f"board {place}: r1c4 holds 2.5: cells must be integers, 0 for an empty one"
     )
-    assert outcomes(rows[:, :15])[0] == "board 0: 15 cells do not make a square board"
-    assert outcomes(rows.reshape(40, 8, 2))[0] == (
+    assert read_together(rows[:, :15])[0] == "board 0: 15 cells do not make a square board"
+    assert read_together(rows.reshape(40, 8, 2))[0] == (
         "board 0: 8 rows of 2 cells, expected as many rows as columns"
     )
 

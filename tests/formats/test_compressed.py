@@ -117,7 +117,7 @@ def test_a_header_that_asks_for_gigabytes(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    what = " a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"
+    what = " a zip archive, expected a file from it, or gzip, bzip2, xz or zstd"
     assert read(b"PK\x03\x04rest", tmp_path / "f") == (0, [what])
     monkeypatch.setitem(sys.modules, "zstandard", None)
     what = " zstd data needs zstandard: pip install '.[zstd]' in a checkout of gpusudoku"

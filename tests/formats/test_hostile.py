@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import Way
+from gpusudoku.formats import ReadOptions
 from tests.formats import hostile
 from tests.formats.forms import FORMS, REFUSED, TEXTS
 from tests.formats.hostile import NAME, check, check_expanded
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("together_at_once")
 
 BOXES = st.sampled_from([None, None, Geometry(3, 3), Geometry(2, 2), Geometry(4, 4)])
 COLUMNS = st.sampled_from([None, None, None, "puzzle", "b", "\x1b[31m"])
-WAYS = st.builds(lambda box, column: Way(NAME, box, column), BOXES, COLUMNS)
+OPTIONS = st.builds(lambda box, column: ReadOptions(NAME, box, column), BOXES, COLUMNS)
 SIZES = st.integers(1, 700)
 
 VALID = [*TEXTS.values(), *FORMS.values(), *(text for text, _ in REFUSED.values())]
@@ -81,33 +81,33 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @settings(max_examples=120)
-@given(mutated(), WAYS, SIZES)
-@example(BARRED, Way(NAME), 7)
-def test_files_with_damages(data: bytes, way: Way, size: int) -> None:
-    check(data, way, size)
+@given(mutated(), OPTIONS, SIZES)
+@example(BARRED, ReadOptions(NAME), 7)
+def test_files_with_damages(data: bytes, options: ReadOptions, size: int) -> None:
+    check(data, options, size)
 
 
 @settings(max_examples=60)
-@given(st.binary(max_size=300), WAYS, SIZES)
-@example(b"\xef\xbb\xbf\xef\xbb\xbf1", Way(NAME), 1)
-@example(b"\r\r\n\n\r", Way(NAME), 1)
-@example(b"\n|\n", Way(NAME), 2)
-@example(b",\n,\n", Way(NAME), 2)
-@example(b"|-\n-", Way(NAME), 2)
-@example(b"{" * 100_000, Way(NAME), 5000)
-@example(b'{"puzzle":' + b"[" * 100_000, Way(NAME), 5000)
-@example(b"[" * 100_000, Way(NAME), 5000)
-@example(b"<a>" * 20_000, Way(NAME), 5000)
-def test_bytes(data: bytes, way: Way, size: int) -> None:
-    check(data, way, size)
+@given(st.binary(max_size=300), OPTIONS, SIZES)
+@example(b"\xef\xbb\xbf\xef\xbb\xbf1", ReadOptions(NAME), 1)
+@example(b"\r\r\n\n\r", ReadOptions(NAME), 1)
+@example(b"\n|\n", ReadOptions(NAME), 2)
+@example(b",\n,\n", ReadOptions(NAME), 2)
+@example(b"|-\n-", ReadOptions(NAME), 2)
+@example(b"{" * 100_000, ReadOptions(NAME), 5000)
+@example(b'{"puzzle":' + b"[" * 100_000, ReadOptions(NAME), 5000)
+@example(b"[" * 100_000, ReadOptions(NAME), 5000)
+@example(b"<a>" * 20_000, ReadOptions(NAME), 5000)
+def test_bytes(data: bytes, options: ReadOptions, size: int) -> None:
+    check(data, options, size)
 
 
 @settings(max_examples=30)
-@given(mutated(), WAYS, SIZES)
-def test_small_limits(data: bytes, way: Way, size: int) -> None:
+@given(mutated(), OPTIONS, SIZES)
+def test_small_limits(data: bytes, options: ReadOptions, size: int) -> None:
     """A line, a list or an element that is too long is refused, in whatever pieces it comes."""
     with hostile.limits(hostile.SMALL):
-        check(data, way, size)
+        check(data, options, size)
 
 
 PACKED: list[Callable[[bytes], bytes]] = [
@@ -162,4 +162,4 @@ RARE = [
 @pytest.mark.parametrize("text", RARE, ids=lambda text: ascii(text[:40]))
 def test_rare_values(text: str) -> None:
     """A message lists no thousands of columns, and quotes little."""
-    check(f"{text}\n".encode(), Way(NAME), 700)
+    check(f"{text}\n".encode(), ReadOptions(NAME), 700)

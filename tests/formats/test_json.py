@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku.formats import Way, read_text_batches
+from gpusudoku.formats import ReadOptions, read_text_batches
 from tests.formats.samples import report
 
 A = "1....2....3....."
@@ -62,7 +62,9 @@ def test_json(name, run, tmp_path, without_cuda) -> None:
     assert run("convert", path)[:2] == (0, f"{A}\n{B}\n")
     assert run("count", path)[:2] == (0, f"{A}:6\n{B}:6\n")
     assert run("solve", path)[0] == 0
-    boards = [board for batch in read_text_batches(FORMS[name], Way("f")) for board in batch]
+    boards = [
+        board for batch in read_text_batches(FORMS[name], ReadOptions("f")) for board in batch
+    ]
     assert [str(board) for board in boards] == [A, B]
 
 
@@ -121,5 +123,7 @@ def test_refused(name: str, run, tmp_path) -> None:
 
 def test_the_column_that_is_asked_for() -> None:
     text = json.dumps({"all": [{"a": A, "puzzle": B}, {"a": B, "puzzle": A}]}, indent=1)
-    boards = [board for batch in read_text_batches(text, Way("f", column="a")) for board in batch]
+    boards = [
+        board for batch in read_text_batches(text, ReadOptions("f", column="a")) for board in batch
+    ]
     assert [str(board) for board in boards] == [A, B]

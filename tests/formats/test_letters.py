@@ -244,10 +244,10 @@ def test_some_of_the_first_letters_are_enough():
 
 
 REFUSED = {
-    "eight letters of a word": (WORD.replace("A", "D", 99), "letters alone, expected 9 different"),
-    "ten letters": (WORD.replace("A", "Z", 1), "letters alone, expected 9 different ones, or some"),
+    "eight letters of a word": (WORD.replace("A", "D", 99), "only letters, expected 9 different"),
+    "ten letters": (WORD.replace("A", "Z", 1), "only letters, expected 9 different ones, or some"),
     "letters and a figure": (WORD.replace("A", "1", 1), "which is digit 1"),
-    "letters, zeros and dots": (WORD.replace(".", "0", 3), "letters alone, expected 9 different"),
+    "letters, zeros and dots": (WORD.replace(".", "0", 3), "only letters, expected 9 different"),
     "one letter among figures": (LINE.replace("5", "A", 1), "holds 'A', which is digit 10"),
     "x beside dots": (LINE.replace(".", "x", 3), "holds 'x', which is digit 33"),
     "sixteen cells": ("ABCD............", "holds 'A', which is digit 10, expected 1 to 4"),

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import Way
+from gpusudoku.formats import ReadOptions
 from gpusudoku.formats.lines import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, UNKNOWN, WITHOUT_ZERO
 from tests.boards import LINE_4X4
 from tests.boards import PUZZLE as LINE
-from tests.formats.hostile import NAME, Found
+from tests.formats.hostile import NAME, Reading
 
 
 def test_the_value_of_every_byte() -> None:
@@ -55,8 +55,9 @@ def test_which_boards_are_certain(n: int) -> None:
 def test_nothing_is_compiled_for_reading() -> None:
     """Not even Numba is brought in."""
     program = (
-        "import sys; from gpusudoku.formats import Way, read_text_batches;"
-        "batches = [read_text_batches(text, Way('f')) for text in sys.stdin.read().split('@')];"
+        "import sys; from gpusudoku.formats import ReadOptions, read_text_batches;"
+        "texts = sys.stdin.read().split('@');"
+        "batches = [read_text_batches(text, ReadOptions('f')) for text in texts];"
         "print(*(sum(map(len, each)) for each in batches), 'numba' in sys.modules)"
     )
     texts = [
@@ -81,7 +82,7 @@ KINDS = [LINE, LINE[:80], ROW, ROW[:8], "", "---+---", LINE_4X4, "# comment", "8
 def test_plain_input_is_read_as_all_other_input(box: str | None, end: str) -> None:
     """Boards, places, texts and errors are those of the readers that look at the form first."""
     rng = np.random.default_rng(len(end))
-    way = Way(NAME, Geometry.parse(box) if box else None)
+    options = ReadOptions(NAME, Geometry.parse(box) if box else None)
     inputs = [[LINE] * n for n in (1, 2, 130)] + [[ROW] * n for n in (8, 9, 10, 18)]
     inputs += [[*lines, kind] for lines in inputs for kind in KINDS]
     inputs += [list(rng.choice(KINDS, rng.integers(1, 12))) for _ in range(30)]
@@ -89,10 +90,10 @@ def test_plain_input_is_read_as_all_other_input(box: str | None, end: str) -> No
     for lines in inputs:
         for last in ("", end):
             data = (end.join(lines) + last).encode()
-            found = Found(buffered(data), way)
+            reading = Reading(buffered(data), options)
             with patch("gpusudoku.formats.read.read_plain", lambda *_: None):
-                expected = Found(buffered(data), way)
-            assert found.all == expected.all
+                expected = Reading(buffered(data), options)
+            assert reading.entries == expected.entries
 
 
 def buffered(data: bytes) -> io.BufferedReader:

@@ -13,7 +13,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import FORMATS, Way, parse, write
+from gpusudoku.formats import FORMATS, ReadOptions, parse, write
 from gpusudoku.formats.coerce import batches_of
 from gpusudoku.formats.coerce import board_of as board_of_value
 from gpusudoku.formats.read import parse_as
@@ -131,7 +131,7 @@ def test_lines_that_read_two_ways(separator: str, n: int) -> None:
     text = "\n".join([row] * width)
     [error] = read_stream(io.BytesIO(text.encode()), "f")
     assert str(error) == (
-        f'f:1: {width} lines of {width} cells read two ways: give box="{small}" for {width} '
+        f'f:1: {width} lines of {width} cells are ambiguous: give box="{small}" for {width} '
         f'boards of {n}x{n} or box="{large}" for one of {width}x{width}'
     )
     assert [entry.board.geometry for entry in read(text, small)] == [small] * width
@@ -171,7 +171,7 @@ def test_letters_alone(n: int) -> None:
 
 
 def read_near(text: str, near: Geometry) -> Board:
-    return parse_as(text, Way("<text>", near=near))
+    return parse_as(text, ReadOptions("<text>", preferred=near))
 
 
 OPEN = [form for form in FORMATS if form not in ("pretty", "hex")]

@@ -20,18 +20,18 @@ def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, 
     """Return the names of the other columns, and what is in them."""
     path.write_text(text)
     names = ()
-    others = []
+    extra_texts = []
     for batch in read_batches(str(path)):
         assert isinstance(batch, Batch)
-        assert batch.places is not None
+        assert batch.locations is not None
         assert all(board == BOARD for board in batch)
-        names = batch.places.origin(0).columns
-        others += map(batch.places.beside, range(len(batch)))
-    return names, others
+        names = batch.locations.source(0).extra_columns
+        extra_texts += map(batch.locations.extra_texts_of, range(len(batch)))
+    return names, extra_texts
 
 
 @pytest.mark.parametrize(
-    ("text", "names", "others"),
+    ("text", "names", "extra_texts"),
     [
         (f"{LINE};a;9.0\n{LINE};b;1\n", ("field2", "field3"), [("a", "9.0"), ("b", "1")]),
         (f'{LINE};"a; b"\n', ("name",), [("a; b",)]),
@@ -50,9 +50,9 @@ def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, 
     ],
 )
 def test_other_columns(
-    text: str, names: tuple[str, ...], others: list[tuple[str, ...]], tmp_path: Path
+    text: str, names: tuple[str, ...], extra_texts: list[tuple[str, ...]], tmp_path: Path
 ) -> None:
-    assert columns_of(tmp_path / "f", text) == (names, others)
+    assert columns_of(tmp_path / "f", text) == (names, extra_texts)
 
 
 def test_bad_rows() -> None:
@@ -108,7 +108,7 @@ def test_the_column_that_is_asked_for(text: str, column: str) -> None:
         (f"{LINE}\n", "a", "f:1: no table with a header, so no column 'a'"),
         ("[1]\n", "a", "f:1: no table with a header, so no column 'a'"),
         ('{"b": 1}\n', "a", "f:1: a JSON object with no board, expected one name"),
-        (TWO, None, f"f:1: a table that reads two ways, 'First' with {LINE} or"),
+        (TWO, None, f"f:1: an ambiguous table, 'First' with {LINE} or"),
     ],
 )
 def test_no_such_column(text: str, column: str | None, message: str) -> None:
@@ -131,10 +131,10 @@ def test_a_broken_line_hides_no_others(broken: str) -> None:
 def test_the_box_of_an_object_counts() -> None:
     """So that what the program writes is the same board when it is read again."""
 
-    def read(box: Any, way: Geometry | None = None) -> str:
+    def read(box: Any, options: Geometry | None = None) -> str:
         text = json.dumps({"board": "." * 36, "box": box})
         try:
-            return str(parse(text, way).geometry)
+            return str(parse(text, options).geometry)
         except InputError as error:
             return str(error)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import Way, write
+from gpusudoku.formats import ReadOptions, write
 from tests.boards import CLUES, LINE_4X4, full_grid, puzzle
 from tests.formats.hostile import assert_alike
 from tests.formats.samples import read
@@ -46,12 +46,12 @@ def objects(lines: list[str], box: Geometry | None) -> list[bytes]:
     boxes = {} if box is None else {"box": str(box)}
     values = [1, 0, -5, "a", "é", "", None, True, False, 0.25, -1.5, 10**20, 0.0001, "a, b: {}"]
     compact: Any = {"separators": (",", ":")} if box is None else {}
-    found = [
+    records = [
         {"id": value, "puzzle": line, **boxes, "n": values[k - 1]}
         for k, value in enumerate(values)
         for line in lines
     ]
-    return [json.dumps(each, ensure_ascii=False, **compact).encode() for each in found]
+    return [json.dumps(record, ensure_ascii=False, **compact).encode() for record in records]
 
 
 FILES: dict[str, tuple[str, str, list[bytes]]] = {}
@@ -70,14 +70,16 @@ def test_files_with_damages(kind: str) -> None:
     """Of every kind; undamaged ones are read together, but for lines that may be hexadecimal."""
     shape, header, rows = FILES[kind]
     whole = header.encode() + b"\n".join(rows * 3)
-    assert (assert_alike(whole, Way("f")) > 0) == ("hex" not in kind)
+    assert (assert_alike(whole, ReadOptions("f")) > 0) == ("hex" not in kind)
 
     @settings(max_examples=12)
     @given(st.lists(st.sampled_from(rows), min_size=36, max_size=36), st.booleans(), st.data())
-    def check(some: list[bytes], is_given: bool, data: st.DataObject) -> None:
-        first, rest = (b"\n".join(part) + b"\n" for part in (some[:4], some[4:]))
-        text = header.encode() + first + damaged(data.draw, rest)
-        assert_alike(text, Way("f", BOARDS[shape][0].geometry if is_given else None))
+    def check(sampled_rows: list[bytes], is_given: bool, data: st.DataObject) -> None:
+        undamaged, damaged_part = (
+            b"\n".join(part) + b"\n" for part in (sampled_rows[:4], sampled_rows[4:])
+        )
+        text = header.encode() + undamaged + damaged(data.draw, damaged_part)
+        assert_alike(text, ReadOptions("f", BOARDS[shape][0].geometry if is_given else None))
 
     check()
 
@@ -96,9 +98,9 @@ REST = NINE[0][1:]
 def test_an_odd_line_among_plain_ones(odd: bytes) -> None:
     plain = NINE * 4
     for mixed in ([plain[0], odd, *plain], [*plain, odd, *plain, odd, odd, *plain]):
-        assert_alike(b"\n".join(mixed), Way("f"))
-        assert_alike(b"\n".join(mixed), Way("f", Geometry(3, 3)))
-        assert_alike(b"\r\n".join(mixed) + b"\r\n", Way("f"))
+        assert_alike(b"\n".join(mixed), ReadOptions("f"))
+        assert_alike(b"\n".join(mixed), ReadOptions("f", Geometry(3, 3)))
+        assert_alike(b"\r\n".join(mixed) + b"\r\n", ReadOptions("f"))
 
 
 @pytest.mark.parametrize("row", [
@@ -115,7 +117,7 @@ def test_an_odd_line_among_plain_ones(odd: bytes) -> None:
 def test_an_odd_row_of_a_table(row: str) -> None:
     rows = ["1\t1....2....3.....\t7"] * 30
     text = "\n".join(["id\tpuzzle\tname", *rows, row, *rows, row, row, *rows])
-    assert assert_alike(text.encode(errors="surrogatepass"), Way("f"))
+    assert assert_alike(text.encode(errors="surrogatepass"), ReadOptions("f"))
 
 
 def test_lines_change_their_case_and_their_end() -> None:
@@ -128,7 +130,7 @@ def test_lines_change_their_case_and_their_end() -> None:
     lines = [kinds[1]] * 40 + [kinds[k] for k in picked]
     ends = ["\n"] * 60 + ["\r\n"] * 40 + [" \n"] * 40
     text = "".join(line + end for (line, _), end in zip(lines, ends, strict=True))
-    assert_alike(text.encode(), Way("f"))
+    assert_alike(text.encode(), ReadOptions("f"))
     assert [each.board for each in read(text)] == [board for _, board in lines]
 
 
@@ -137,8 +139,8 @@ def test_the_box_of_every_object_counts() -> None:
         json.dumps({"puzzle": "." * 36, "box": box})
         for box in ["2x3"] * 40 + ["3x2"] * 40 + ["2x3", "6x1", "no", None, 5] * 8
     ]
-    assert assert_alike("\n".join(lines).encode(), Way("f"))
-    assert assert_alike("\n".join(lines).encode(), Way("f", Geometry(3, 2)))
+    assert assert_alike("\n".join(lines).encode(), ReadOptions("f"))
+    assert assert_alike("\n".join(lines).encode(), ReadOptions("f", Geometry(3, 2)))
 
 
 NUMBERS = (
@@ -163,8 +165,8 @@ def assert_value(value: str) -> int:
     """Try a value among others, and alone; returns how often lines with it were read together."""
     for other in ("1", '"\\u00e9"'):
         others = [other] * 20
-        assert_alike(file_of(*others, value, *others, value, value, *others), Way("f"))
-    return assert_alike(file_of(*[value] * 20), Way("f"))
+        assert_alike(file_of(*others, value, *others, value, value, *others), ReadOptions("f"))
+    return assert_alike(file_of(*[value] * 20), ReadOptions("f"))
 
 
 MANY = 64
@@ -224,5 +226,5 @@ def test_random_values(
     values: list[Any], style: tuple[str, str], ascii_only: bool, data: st.DataObject
 ) -> None:
     texts = [json.dumps(value, separators=style, ensure_ascii=ascii_only) for value in values]
-    assert_alike(file_of(*texts * 4), Way("f"))
-    assert_alike(damaged(data.draw, file_of(*texts * 4)), Way("f"))
+    assert_alike(file_of(*texts * 4), ReadOptions("f"))
+    assert_alike(damaged(data.draw, file_of(*texts * 4)), ReadOptions("f"))

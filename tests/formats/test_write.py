@@ -60,7 +60,7 @@ def written(board: Board, form: str) -> str | None:
 @pytest.mark.parametrize("form", FORMATS)
 @given(data=st.data())
 def test_what_is_written_is_read_as_the_same_board(form: str, data: st.DataObject) -> None:
-    """With the geometry given; without it, too, or a text that reads two ways asks for it."""
+    """With the geometry given; without it, too, or an ambiguous text asks for it."""
     board = data.draw(boards([Geometry(4, 4), *GEOMETRIES] if form != "hex" else [Geometry(4, 4)]))
     text = written(board, form)
     if text is None:

@@ -1,4 +1,4 @@
-"""Tokens that stop work from another thread: before, while and after it is done."""
+"""Tokens that stop work from another thread: before it, during it and after it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gpusudoku.jobs.cancel import (
     tokens,
 )
 from gpusudoku.jobs.job import Job
-from tests.jobs.workers import UntilStopped, each, in_a_thread, tasks
+from tests.jobs.workers import UntilStopped, start_thread, tasks, worker_calling
 from tests.waiting import until
 
 
 def stopped_by(token: CancelToken) -> Job:
-    """Make a job where a token stops what is done."""
+    """Return a job that a token stops."""
     with token:
         return Job(1)
 
@@ -33,19 +33,19 @@ def test_a_running_job_is_stopped_from_another_thread() -> None:
     token = CancelToken()
     job = stopped_by(token)
     workers = [UntilStopped(), UntilStopped()]
-    before = threading.active_count()
-    thread = in_a_thread(lambda: (until(lambda: job.counts == [6]), token.cancel()))
+    threads_before = threading.active_count()
+    thread = start_thread(lambda: (until(lambda: job.counts == [6]), token.cancel()))
     with pytest.raises(Cancelled) as caught:
         job.run(tasks(1, 2), workers)
     thread.join()
     assert caught.value.count == 6
     assert isinstance(caught.value, Interrupted)
     assert all(worker.ended for worker in workers)
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 def test_a_worker_that_waits_for_a_task_is_woken() -> None:
-    """By a token, while another worker keeps the only task."""
+    """A token wakes it while another worker has the only task."""
     token = CancelToken()
     waiting = threading.Event()
 
@@ -55,21 +55,25 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
             waiting.set()
             until(lambda: job.stopped)
 
-    in_a_thread(lambda: (waiting.wait(200), token.cancel()))
+    start_thread(lambda: (waiting.wait(200), token.cancel()))
     with pytest.raises(Cancelled):
-        stopped_by(token).run(tasks(1, 0), [each(hold)] * 2)
+        stopped_by(token).run(tasks(1, 0), [worker_calling(hold)] * 2)
 
 
 def test_a_deadline_does_not_count_the_time_of_a_pause() -> None:
-    now = [0.0]
-    deadline, other = (Deadline(seconds, lambda: now[0]) for seconds in (5, 1))
-    with deadline, other, deadlines_paused():
-        now[0] += 100
-    assert (deadline.cancelled, deadline.seconds_left, other.seconds_left) == (False, 5, 1)
+    clock = [0.0]
+    deadline, short_deadline = (Deadline(seconds, lambda: clock[0]) for seconds in (5, 1))
+    with deadline, short_deadline, deadlines_paused():
+        clock[0] += 100
+    assert (deadline.cancelled, deadline.seconds_left, short_deadline.seconds_left) == (False, 5, 1)
     with deadline.paused():
-        now[0] += 100
-    assert (deadline.seconds_left, other.cancelled, other.seconds_left) == (5, True, 0)
-    now[0] += 6
+        clock[0] += 100
+    assert (deadline.seconds_left, short_deadline.cancelled, short_deadline.seconds_left) == (
+        5,
+        True,
+        0,
+    )
+    clock[0] += 6
     assert deadline.cancelled
 
 
@@ -85,7 +89,7 @@ def test_an_error_in_a_worker_comes_before_the_cancellation() -> None:
 
 
 def test_a_token_keeps_no_job_alive() -> None:
-    """One token may serve thousands of jobs, one after the other."""
+    """A token may be used for thousands of jobs."""
     token = CancelToken()
     job = weakref.ref(stopped_by(token))
     gc.collect()
@@ -94,7 +98,7 @@ def test_a_token_keeps_no_job_alive() -> None:
 
 
 def test_a_token_may_be_cancelled_while_a_job_is_attached() -> None:
-    """As by a signal that arrives in the middle of that."""
+    """A signal can arrive at that moment."""
     token = CancelToken()
     stopped = threading.Event()
 
@@ -107,7 +111,7 @@ def test_a_token_may_be_cancelled_while_a_job_is_attached() -> None:
             stopped.set()
 
     job = Attached()
-    in_a_thread(lambda: token.attach(job))
+    start_thread(lambda: token.attach(job))
     assert stopped.wait(200)
 
 
@@ -117,7 +121,7 @@ def test_tokens_are_those_of_all_blocks_around() -> None:
     elsewhere = []
     with outer, cancelling(inner, None):
         assert tokens() == (outer, inner)
-        in_a_thread(lambda: elsewhere.append(tokens())).join()
+        start_thread(lambda: elsewhere.append(tokens())).join()
         check_cancelled()
         outer.cancel()
         with pytest.raises(Cancelled, match=r"^cancelled$"):
@@ -138,9 +142,9 @@ def test_workers_are_stopped_within_a_task() -> None:
         check_cancelled()
         raise AssertionError
 
-    in_a_thread(lambda: (begun.wait(200), token.cancel()))
+    start_thread(lambda: (begun.wait(200), token.cancel()))
     with pytest.raises(Cancelled):
-        stopped_by(token).run(tasks(1), [each(work)])
+        stopped_by(token).run(tasks(1), [worker_calling(work)])
 
 
 def test_at_the_end_workers_still_report_what_they_found() -> None:
@@ -166,7 +170,7 @@ def test_a_job_within_a_job_is_stopped_with_it() -> None:
         inner[0].run(tasks(1), [UntilStopped()])
         raise AssertionError
 
-    Job(1).run(tasks(1), [each(work)])
+    Job(1).run(tasks(1), [worker_calling(work)])
     assert inner[0].stopped
 
 
@@ -183,21 +187,21 @@ def test_a_deadline_stops_a_job_by_the_clock() -> None:
 
 
 def test_several_threads_pause_a_deadline() -> None:
-    """It is over only after the last pause, and later by the time from the first to the last."""
-    now = [0.0]
-    deadline = Deadline(10.0, clock=lambda: now[0])
-    now[0] = 4.0
-    first = deadline.paused()
-    second = deadline.paused()
-    first.__enter__()
-    now[0] = 7.0
-    second.__enter__()
-    now[0] = 12.0
-    first.__exit__(None, None, None)
+    """It is extended by the time from the start of the first pause to the end of the last."""
+    time = [0.0]
+    deadline = Deadline(10.0, clock=lambda: time[0])
+    time[0] = 4.0
+    first_pause = deadline.paused()
+    second_pause = deadline.paused()
+    first_pause.__enter__()
+    time[0] = 7.0
+    second_pause.__enter__()
+    time[0] = 12.0
+    first_pause.__exit__(None, None, None)
     assert not deadline.cancelled
     assert deadline.seconds_left == 6.0
-    now[0] = 24.0
-    second.__exit__(None, None, None)
+    time[0] = 24.0
+    second_pause.__exit__(None, None, None)
     assert deadline.seconds_left == 6.0
-    now[0] = 30.5
+    time[0] = 30.5
     assert deadline.cancelled

@@ -40,11 +40,11 @@ def status_in_child(work):
 
 
 def printed_by(script: str) -> str:
-    """Run a script in a process of its own; return what it prints."""
+    """Run a script in a new process; return its output."""
     command = [sys.executable, "-c", START + dedent(script)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500)
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
 
 
 def test_a_child_counts_whatever_a_thread_did_at_the_fork() -> None:
@@ -73,7 +73,7 @@ def test_a_child_counts_whatever_a_thread_did_at_the_fork() -> None:
 
 
 def test_a_child_counts_whatever_a_thread_was_importing_at_the_fork() -> None:
-    """A module that is half imported at the fork stays so in the child, and its lock is held."""
+    """In the child, a module that is partly imported at the fork stays so, and its lock is held."""
     expected = count(collection.load("1f"), device="cpu").count  # compiles what the script needs
     script = """
         import gpusudoku

@@ -1,4 +1,4 @@
-"""Signals: caught, held back, outlived, and work that they cannot cut short."""
+"""Signals: caught, held back, survived, and work that they cannot interrupt."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from pathlib import Path
 import pytest
 
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
-from tests.jobs.workers import in_a_thread
+from tests.jobs.workers import start_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
 
-def ended(code: str) -> tuple[int, str, str]:
-    """Run Python code in a process; its status, output and messages."""
+def run_code(code: str) -> tuple[int, str, str]:
+    """Run Python code in a process; return its status, stdout and stderr."""
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, done.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    return process.returncode, process.stdout, process.stderr
 
 
 @pytest.fixture
-def got() -> Iterator[list[int]]:
-    """What a handler of SIGTERM's owner was given."""
+def signals() -> Iterator[list[int]]:
+    """Record the signals that the owner's handler of SIGTERM receives."""
     numbers: list[int] = []
     old = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
     yield numbers
     signal.signal(signal.SIGTERM, old)
 
 
-def test_a_signal_reaches_its_owner_after_the_outermost_block(got: list[int]) -> None:
-    """Also one that comes with an error."""
+def test_a_signal_reaches_its_owner_after_the_outermost_block(signals: list[int]) -> None:
+    """The block may end with an error."""
     with held_interrupts() as interrupted:
         assert not interrupted()
         with pytest.raises(ZeroDivisionError), held_interrupts():  # noqa: PT012
             signal.raise_signal(signal.SIGTERM)
             raise ZeroDivisionError
         assert interrupted()
-        assert got == []
-    assert got == [signal.SIGTERM]
+        assert signals == []
+    assert signals == [signal.SIGTERM]
 
 
-def test_so_does_ctrl_c() -> None:
+def test_ctrl_c_reaches_its_owner_after_the_block() -> None:
     reached = False
     with pytest.raises(KeyboardInterrupt), held_interrupts():  # noqa: PT012
         signal.raise_signal(signal.SIGINT)
@@ -57,7 +57,7 @@ def test_so_does_ctrl_c() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_what_is_ignored_or_deadly_stays_so() -> None:
+def test_ignored_and_fatal_signals_stay_so() -> None:
     old = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     with held_interrupts() as interrupted:
         signal.raise_signal(signal.SIGUSR1)
@@ -66,17 +66,17 @@ def test_what_is_ignored_or_deadly_stays_so() -> None:
     signal.signal(signal.SIGUSR1, old)
 
 
-def test_other_threads_get_none() -> None:
-    seen: list[object] = []
+def test_other_threads_get_no_signals() -> None:
+    values: list[object] = []
 
     def work() -> None:
         with held_interrupts() as interrupted:
-            seen.append(interrupted())
-        seen.append(interruptibly(threading.current_thread))
+            values.append(interrupted())
+        values.append(interruptibly(threading.current_thread))
 
-    thread = in_a_thread(work)
+    thread = start_thread(work)
     thread.join()
-    assert seen == [False, thread]
+    assert values == [False, thread]
 
 
 OUTLIVES = """
@@ -126,7 +126,7 @@ sleep(300)
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_an_event_is_outlived_but_not_what_comes_after_it(name: str) -> None:
     """After that the process is ended by force, once its patience is over, here when told so."""
-    status, out, messages = ended(OUTLIVES.format(name=name))
+    status, out, messages = run_code(OUTLIVES.format(name=name))
     assert (status, messages) == (128 + getattr(signal, name), "gpusudoku: interrupted\n")
     assert out == "outlived True True\n"
 
@@ -144,10 +144,10 @@ time.sleep(300)
 
 
 def test_before_there_is_anything_to_lose_a_signal_ends_the_process_unless_ignored() -> None:
-    assert ended(AT_ONCE) == (128 + signal.SIGTERM, "goes on\n", "gpusudoku: interrupted\n")
+    assert run_code(AT_ONCE) == (128 + signal.SIGTERM, "goes on\n", "gpusudoku: interrupted\n")
 
 
-def test_work_gives_what_it_gives() -> None:
+def test_interruptible_calls_return_results_and_errors() -> None:
     assert interruptibly(lambda: 6 * 7) == 42
     with pytest.raises(ZeroDivisionError):
         interruptibly(lambda: 1 / 0)
@@ -155,15 +155,15 @@ def test_work_gives_what_it_gives() -> None:
 
 def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
     go_on = threading.Event()
-    done = threading.Event()
+    finished = threading.Event()
 
     def work() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         assert go_on.wait(200)
-        done.set()
+        finished.set()
 
     with pytest.raises(KeyboardInterrupt):
         interruptibly(work)
-    assert not done.is_set()
+    assert not finished.is_set()
     go_on.set()
-    assert done.wait(200)
+    assert finished.wait(200)

@@ -1,4 +1,4 @@
-"""Jobs: tasks that are done once and shared, counters and limits, errors, stops, progress."""
+"""Jobs: each task runs once, shared tasks, counters and limits, errors, stops, progress."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, Deadline
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.watch import Progress, reporting
-from tests.jobs.workers import UntilStopped, counts, each, tasks
+from tests.jobs.workers import UntilStopped, add_payloads, tasks, worker_calling
 from tests.waiting import until
 
 
 @pytest.mark.parametrize("number", [1, 5])
 def test_all_tasks_are_done_once(number: int) -> None:
     job = Job(1)
-    taken = []
-    workers = [each(lambda job, payload: taken.append(payload)) for _ in range(number)]
+    payloads = []
+    workers = [worker_calling(lambda job, payload: payloads.append(payload)) for _ in range(number)]
     job.run(tasks(*range(1000)), workers)
-    assert sorted(taken) == list(range(1000))
+    assert sorted(payloads) == list(range(1000))
     assert job.busy_seconds == [1.0] * number
     assert job.utilisation == (1 / job.seconds,) * number
     assert (job.workers, job.remaining_tasks, job.stopped) == (number, [], True)
     Job(1).run([], workers)
-    assert len(taken) == 1000
+    assert len(payloads) == 1000
 
 
 def test_counters_are_exact_beyond_64_bits() -> None:
     job = Job(1)
-    job.run(tasks(2**64 - 1, 2**64 - 1, 2**80), [counts])
+    job.run(tasks(2**64 - 1, 2**64 - 1, 2**80), [add_payloads])
     assert job.counts == [job.total] == [2**65 - 2 + 2**80]
 
 
@@ -46,12 +46,12 @@ def test_counters_are_raised_all_at_once() -> None:
 
 
 def test_a_job_stops_when_every_counter_has_reached_the_limit() -> None:
-    for limit, taken in (8, 2), (9, 3):
+    for limit, task_count in (8, 2), (9, 3):
         job = Job(1, limit=limit)
-        job.run(tasks(*[4] * 100), [counts])
-        assert (job.counts, len(job.remaining_tasks)) == ([4 * taken], 100 - taken)
+        job.run(tasks(*[4] * 100), [add_payloads])
+        assert (job.counts, len(job.remaining_tasks)) == ([4 * task_count], 100 - task_count)
     job = Job(3, limit=2)
-    by_counter = each(lambda job, payload: job.report([(payload, 1)]))
+    by_counter = worker_calling(lambda job, payload: job.report([(payload, 1)]))
     job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [by_counter])
     assert job.counts == [10, 2, 10]  # nothing is taken from 1's
 
@@ -64,13 +64,13 @@ def test_shared_tasks_are_taken() -> None:
             job.share(tasks(payload // 2, payload - payload // 2))
 
     job = Job(1)
-    job.run(tasks(777), [each(split)] * 3)
+    job.run(tasks(777), [worker_calling(split)] * 3)
     assert job.counts == [777]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_deadline_suspends_a_job(workers: int) -> None:
-    """It wakes who waits, and nothing is raised."""
+    """It wakes waiting workers, and raises no error."""
     deadline = Deadline(inf)
 
     def hold(job: Job, payload: int) -> None:
@@ -80,12 +80,12 @@ def test_a_deadline_suspends_a_job(workers: int) -> None:
         job.return_task(Task(payload, 0.0))
 
     job = Job(1, deadline=deadline)
-    job.run(tasks(5), [each(hold)] * workers)
+    job.run(tasks(5), [worker_calling(hold)] * workers)
     assert [task.payload for task in job.remaining_tasks] == [5]
 
 
-def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
-    """Neither to who asks then, nor to who waits already."""
+def test_a_suspended_job_keeps_the_remaining_tasks() -> None:
+    """Neither later nor already waiting workers get a task."""
 
     def suspend(job: Job, payload: int) -> None:
         if payload:
@@ -97,13 +97,13 @@ def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
             job.return_task(Task(payload - 1, 0.0))
 
     job = Job(1)
-    job.run(tasks(0, 3), [each(suspend)] * 2)
+    job.run(tasks(0, 3), [worker_calling(suspend)] * 2)
     assert sorted(task.payload for task in job.remaining_tasks) == [2, 5, 7]
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])
 def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) -> None:
-    """Who finds no task waits for one to be shared, but not for ever."""
+    """A worker without a task waits for a shared one, but stops waiting after an error."""
 
     def fail(job: Job, payload: int) -> None:
         if payload:
@@ -112,11 +112,11 @@ def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) 
         raise error(f"from {payload}")
 
     job = Job(1)
-    before = threading.active_count()
+    threads_before = threading.active_count()
     with pytest.raises(error, match="from 0"):
-        job.run(tasks(1, 0), [each(fail)] * 3)
+        job.run(tasks(1, 0), [worker_calling(fail)] * 3)
     assert job.counts == [1]
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
@@ -137,12 +137,12 @@ def test_an_error_in_the_progress_is_raised(error: BaseException) -> None:
 def test_a_stopped_job_hands_out_nothing() -> None:
     job = Job(1)
     job.stop()
-    job.run(tasks(1, 2, 3), [counts])
+    job.run(tasks(1, 2, 3), [add_payloads])
     assert (job.counts, len(job.remaining_tasks), job.flag[0]) == ([0], 3, 1)
 
 
-def test_progress_is_told_while_the_job_runs() -> None:
-    """The share that is done never passes 1."""
+def test_progress_is_reported_while_the_job_runs() -> None:
+    """The finished share never exceeds 1."""
     reports: list[Progress] = []
 
     def progress(state: Progress) -> None:
@@ -158,15 +158,15 @@ def test_progress_is_told_while_the_job_runs() -> None:
     assert 0 < reports[0].seconds <= reports[-1].seconds <= job.seconds
 
 
-def test_one_worker_does_all_in_the_thread_that_calls() -> None:
+def test_one_worker_runs_in_the_calling_thread() -> None:
     job = Job(1)
     threads = []
-    job.run_here(tasks(1, 2), each(lambda *_: threads.append(threading.current_thread())))
+    job.run_here(tasks(1, 2), worker_calling(lambda *_: threads.append(threading.current_thread())))
     assert threads == [threading.current_thread()] * 2
     assert (job.busy_seconds, job.stopped) == ([1.0], True)
 
 
-def test_an_interrupt_there_is_raised_as_it_is() -> None:
+def test_an_interrupt_in_the_calling_thread_is_raised_unchanged() -> None:
     def interrupted(job: Job) -> float:
         job.report([(0, 7)])
         raise KeyboardInterrupt
@@ -180,4 +180,4 @@ def test_an_interrupt_there_is_raised_as_it_is() -> None:
         job = Job(1)
     token.cancel()
     with pytest.raises(Cancelled):
-        job.run_here(tasks(1), counts)
+        job.run_here(tasks(1), add_payloads)

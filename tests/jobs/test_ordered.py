@@ -1,4 +1,4 @@
-"""Items worked on by several threads: in order, not too far ahead, stopped when all is over."""
+"""Ordered maps: results in order, bounded reading ahead, all threads stopped at the end."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def square(item: int) -> int:
 @pytest.mark.parametrize("number", [0, 1, 300])
 def test_order_is_kept(threads: int, number: int) -> None:
     with closing(ordered_map(range(number), square, threads, LONG)) as results:
-        found = [(done.item, done.result) for done in results]
-    assert found == [(item, item * item) for item in range(number)]
+        pairs = [(result.item, result.result) for result in results]
+    assert pairs == [(item, item * item) for item in range(number)]
 
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
-    """At the same time, and the one that iterates among them."""
+    """All threads work at the same time, the iterating thread included."""
     meeting = threading.Barrier(threads)
     workers = set()
 
@@ -41,83 +41,83 @@ def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
         workers.add(threading.current_thread())
         meeting.wait(200)
 
-    before = set(threading.enumerate())
+    threads_before = set(threading.enumerate())
     with closing(ordered_map(range(threads * 5), work, threads, LONG)) as results:
         assert len(list(results)) == threads * 5
     assert len(workers) == threads
     assert threading.current_thread() in workers
-    assert set(threading.enumerate()) <= before
+    assert set(threading.enumerate()) <= threads_before
 
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_nothing_is_read_too_early(threads: int) -> None:
-    """But as much as all threads need."""
-    read = 0
+    """But enough is read for all threads."""
+    read_count = 0
     all_read = threading.Event()
 
     def endless() -> Iterator[int]:
-        nonlocal read
+        nonlocal read_count
         while True:
-            read += 1
-            if read == AHEAD * threads:
+            read_count += 1
+            if read_count == AHEAD * threads:
                 all_read.set()
-            yield read
+            yield read_count
 
     def work(item: int) -> int:
         assert all_read.wait(200)
         return item
 
     with closing(ordered_map(endless(), work, threads, LONG)) as results:
-        for given in range(1, 50):
-            assert next(results).item == given
-            assert read < given + AHEAD * threads
+        for results_taken in range(1, 50):
+            assert next(results).item == results_taken
+            assert read_count < results_taken + AHEAD * threads
 
 
 @pytest.mark.parametrize("threads", [1, *THREADS])
-def test_what_is_not_worth_handing_over_is_done_by_the_reader(threads: int) -> None:
-    """At once, whatever others work on."""
-    ended = threading.Event()
+def test_inline_items_are_computed_by_the_reader(threads: int) -> None:
+    """The reader computes them at once, while other threads work."""
+    all_started = threading.Event()
     main = threading.get_ident()
 
     def work(item: int) -> int:
         if item == 0 and threads > 1:
-            assert ended.wait(200)
+            assert all_started.wait(200)
         elif item == AHEAD * threads - 1:
-            ended.set()
+            all_started.set()
         return threading.get_ident()
 
     def where(item: int) -> Schedule:
         return Schedule.INLINE if item else Schedule.POOL
 
     with closing(ordered_map(range(100), work, threads, LONG, where)) as results:
-        first, *others = [done.result for done in results]
-    assert others == [main] * 99
-    assert (first == main) == (threads == 1)
+        first_thread, *other_threads = [result.result for result in results]
+    assert other_threads == [main] * 99
+    assert (first_thread == main) == (threads == 1)
 
 
 @pytest.mark.parametrize("threads", [1, *THREADS])
-def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) -> None:
-    read = []
+def test_exclusive_items_are_returned_before_more_are_read(threads: int) -> None:
+    items_read = []
 
     def items() -> Iterator[int]:
         for item in range(50):
-            read.append(item)
+            items_read.append(item)
             yield item
 
     def where(item: int) -> Schedule:
         return Schedule.EXCLUSIVE if item % 7 == 3 else Schedule.POOL
 
     with closing(ordered_map(items(), square, threads, LONG, where)) as results:
-        for item, done in enumerate(results):
-            assert done.item == item
-            assert done.result == (None if item % 7 == 3 else item * item)
-            assert read[-1] == item or item % 7 != 3
+        for item, result in enumerate(results):
+            assert result.item == item
+            assert result.result == (None if item % 7 == 3 else item * item)
+            assert items_read[-1] == item or item % 7 != 3
     assert item == 49
 
 
-def test_an_error_of_an_item_or_of_reading_comes_in_its_turn() -> None:
+def test_errors_of_items_and_of_reading_are_raised_in_order() -> None:
     failed = threading.Event()
-    found = []
+    values = []
 
     def work(item: int) -> int:
         if item == 3:
@@ -128,34 +128,34 @@ def test_an_error_of_an_item_or_of_reading_comes_in_its_turn() -> None:
 
     with closing(ordered_map(range(20), work, 4, LONG)) as results:  # noqa: SIM117
         with pytest.raises(ValueError, match="three"):
-            found.extend(done.result for done in results)
+            values.extend(result.result for result in results)
     with closing(ordered_map((6 // (3 - item) for item in range(9)), square, 2, LONG)) as results:  # noqa: SIM117
         with pytest.raises(ZeroDivisionError):
-            found.extend(done.result for done in results)
-    assert found == [0, 1, 2, 4, 9, 36]
+            values.extend(result.result for result in results)
+    assert values == [0, 1, 2, 4, 9, 36]
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_what_takes_too_long_is_put_down(threads: int) -> None:
-    """Only time on a core counts, and only that of its own thread."""
-    busy = threading.Event()
+def test_items_that_take_too_long_are_given_up(threads: int) -> None:
+    """Only processor time of the item's own thread counts."""
+    second_started = threading.Event()
 
     def work(item: int) -> int:
         if item == 1:  # waits, which takes no time on a core
-            assert busy.wait(200)
+            assert second_started.wait(200)
         while item == 2:
-            busy.set()
+            second_started.set()
             check_cancelled()
         return item
 
     with closing(ordered_map(range(6), work, threads, 0.05)) as results:
-        found = list(results)
-    assert [done.result for done in found] == [0, 1, None, 3, 4, 5]
-    assert found[1].seconds < 0.05 <= found[2].seconds
+        result_list = list(results)
+    assert [result.result for result in result_list] == [0, 1, None, 3, 4, 5]
+    assert result_list[1].seconds < 0.05 <= result_list[2].seconds
 
 
 def under_way(work: Callable[[int], object]) -> Generator[MappedItem[int, object], None, None]:
-    """Make an iterator that has given item 0, while another thread works on item 1."""
+    """Return an iterator that has yielded item 0, while another thread works on item 1."""
     begun = [threading.Event(), threading.Event()]
     main = threading.current_thread()
 
@@ -178,9 +178,9 @@ def under_way(work: Callable[[int], object]) -> Generator[MappedItem[int, object
 
 
 @pytest.mark.parametrize("how", ["closed", "cancelled"])
-def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
-    """A token even while nobody takes anything."""
-    before = set(threading.enumerate())
+def test_closing_and_tokens_stop_running_items(how: str) -> None:
+    """A token stops them even if no result is requested."""
+    threads_before = set(threading.enumerate())
     token = CancelToken()
     stopped = threading.Event()
 
@@ -196,12 +196,12 @@ def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
             with pytest.raises(Cancelled):
                 next(results)
     assert stopped.is_set()
-    assert set(threading.enumerate()) <= before
+    assert set(threading.enumerate()) <= threads_before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, Interrupted("interrupted")])
 def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
-    """It is met where the thread that iterates works on a later item."""
+    """The iterating thread raises it while it works on a later item."""
     main = threading.current_thread()
     begun = threading.Event()
 

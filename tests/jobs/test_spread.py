@@ -1,4 +1,4 @@
-"""Work cut into pieces, spread over threads, how much of it at a time, and on how many cores."""
+"""Ranges cut into pieces, calls on several threads, sizes of blocks, and usable cores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.waiting import until
 
 @pytest.mark.parametrize("threads", [1, 5])
 def test_results_are_in_the_order_of_the_items(threads: int) -> None:
-    used: list[list[int]] = [[] for _ in range(threads)]
+    scratch_lists: list[list[int]] = [[] for _ in range(threads)]
 
     def work(item: int, scratch: list[int], stop: Any) -> int:
         assert threading.current_thread() is not threading.main_thread()
@@ -31,9 +31,9 @@ def test_results_are_in_the_order_of_the_items(threads: int) -> None:
         scratch.append(item)
         return item * item
 
-    assert run_on_threads(work, range(100), used) == [item * item for item in range(100)]
-    assert sorted(item for each in used for item in each) == [*range(100)]
-    assert run_on_threads(work, [], used) == []
+    assert run_on_threads(work, range(100), scratch_lists) == [item * item for item in range(100)]
+    assert sorted(item for scratch_list in scratch_lists for item in scratch_list) == [*range(100)]
+    assert run_on_threads(work, [], scratch_lists) == []
 
 
 @pytest.mark.parametrize(
@@ -58,24 +58,24 @@ def test_an_error_or_an_interrupt_stops_all(error: type, threads: int) -> None:
 @pytest.mark.parametrize("number", [0, 1, 2, 50])
 def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None:
     token = CancelToken()
-    made = []
-    calls = [lambda place=place: made.append(place) or place for place in range(number)]
-    assert call_on_threads(calls, 3) == sorted(made) == [*range(number)]
+    called_places = []
+    calls = [lambda place=place: called_places.append(place) or place for place in range(number)]
+    assert call_on_threads(calls, 3) == sorted(called_places) == [*range(number)]
     token.cancel()
     with token, pytest.raises(Cancelled):
         call_on_threads(calls, 3)
-    assert len(made) == number
+    assert len(called_places) == number
 
 
 @given(some.integers(0, 10**30), some.integers(-1, 70) | some.integers(0, 10**25),
        some.integers(0, 100))  # fmt: skip
-def test_pieces_are_the_whole(start: int, size: int, most: int) -> None:
-    """In order, none empty, nearly the same size: also of numbers that no float holds."""
-    found = split_range(range(start, start + size), most)
-    assert len(found) == min(max(0, size), max(1, most))
-    if found:
-        are_even(found, start, start + size)
-        assert min(piece.stop - piece.start for piece in found) > 0
+def test_pieces_cover_the_range(start: int, size: int, max_pieces: int) -> None:
+    """They are in order, not empty, of nearly equal sizes, even for numbers beyond floats."""
+    ranges = split_range(range(start, start + size), max_pieces)
+    assert len(ranges) == min(max(0, size), max(1, max_pieces))
+    if ranges:
+        are_even(ranges, start, start + size)
+        assert min(piece.stop - piece.start for piece in ranges) > 0
 
 
 @given(some.integers(0, 10**30) | some.integers(0, 200), some.integers(1, 100))
@@ -83,24 +83,24 @@ def test_parts_are_the_whole(whole: int, parts: int) -> None:
     are_even([part_of(whole, number, parts) for number in range(1, parts + 1)], 0, whole)
 
 
-def are_even(found: list[range], start: int, stop: int) -> None:
+def are_even(ranges: list[range], start: int, stop: int) -> None:
     """Check that ranges follow each other, and that their sizes differ by one at most."""
-    assert (found[0].start, found[-1].stop) == (start, stop)
-    assert all(one.stop == other.start for one, other in pairwise(found))
-    sizes = [piece.stop - piece.start for piece in found]
+    assert (ranges[0].start, ranges[-1].stop) == (start, stop)
+    assert all(current.stop == following.start for current, following in pairwise(ranges))
+    sizes = [piece.stop - piece.start for piece in ranges]
     assert max(sizes) - min(sizes) <= 1
 
 
 def test_quick_work_grows_and_slow_work_halves() -> None:
-    for pace, seconds, sizes in [
+    for pace, times, sizes in [
         (ChunkSize(8, 1.0), [0.26, 0.0, 3.0, 3.0, 3.0], [24, 192, 96, 48, 24]),
         (ChunkSize(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
         (ChunkSize(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 8]),
         (ChunkSize(30, 1.0, 100), [0.4, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
         (ChunkSize(30, 1.0, 20), [1.0], [20]),
     ]:
-        for each, size in zip(seconds, sizes, strict=True):
-            pace.took(each, full=True)
+        for seconds, size in zip(times, sizes, strict=True):
+            pace.took(seconds, full=True)
             assert pace.size == size
         pace.took(0.0, full=False)  # which says nothing of more
         assert pace.size == sizes[-1]

@@ -1,4 +1,4 @@
-"""Threads are started when they are needed, also if there are too few; and workers withdraw."""
+"""Threads of jobs: started on demand, limited by the system, and workers that withdraw."""
 
 from __future__ import annotations
 
@@ -11,92 +11,92 @@ import pytest
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.threads import ThreadStartError
-from tests.jobs.workers import counts, each, tasks
+from tests.jobs.workers import add_payloads, tasks, worker_calling
 from tests.waiting import until
 
 BROKEN = RuntimeError("broken")
 
 
-def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
-    taken = []
+def test_a_thread_is_started_for_a_waiting_task() -> None:
+    payloads = []
 
     def share(job: Job, payload: int) -> None:
-        taken.append(payload)
+        payloads.append(payload)
         if payload:
             job.share(tasks(0))
-            until(lambda: len(taken) == 2)
+            until(lambda: len(payloads) == 2)
 
     job = Job(1)
-    job.run(tasks(1), [each(share)] * 9)
+    job.run(tasks(1), [worker_calling(share)] * 9)
     assert job.busy_seconds == [1.0] * 2 + [0.0] * 7
 
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Let no more than ``number`` further threads live at a time."""
+    """Allow no more than ``number`` further threads at a time."""
     limit = SimpleNamespace(number=0, refused=threading.Event())
-    started = list[threading.Thread]()
+    threads = list[threading.Thread]()
     start = threading.Thread.start
 
     def start_some(thread: threading.Thread) -> None:
-        if sum(each.is_alive() for each in started) >= limit.number:
+        if sum(thread.is_alive() for thread in threads) >= limit.number:
             limit.refused.set()
             raise RuntimeError("can't start new thread")
         start(thread)
-        started.append(thread)
+        threads.append(thread)
 
     monkeypatch.setattr(threading.Thread, "start", start_some)
     return limit
 
 
-def test_a_job_goes_on_with_those_there_are(limit: SimpleNamespace) -> None:
+def test_a_job_continues_with_fewer_threads(limit: SimpleNamespace) -> None:
     limit.number = 2
-    taken = {}
+    thread_of = {}
 
     def work(job: Job, payload: int) -> None:
         limit.refused.wait()
-        taken[payload] = threading.get_ident()
+        thread_of[payload] = threading.get_ident()
 
     with pytest.warns(RuntimeWarning, match="no more threads can be started"):
-        Job(1).run(tasks(*range(1000)), [each(work)] * 9)
-    assert len(taken) == 1000
-    assert len(set(taken.values())) <= 2
+        Job(1).run(tasks(*range(1000)), [worker_calling(work)] * 9)
+    assert len(thread_of) == 1000
+    assert len(set(thread_of.values())) <= 2
 
 
-def test_a_job_without_any_is_refused(limit: SimpleNamespace) -> None:
+def test_a_job_without_any_thread_is_an_error(limit: SimpleNamespace) -> None:
     with pytest.raises(ThreadStartError, match="ulimit"):
-        Job(1).run(tasks(1), [counts])
+        Job(1).run(tasks(1), [add_payloads])
 
 
-def test_items_are_in_order_with_too_few(limit: SimpleNamespace) -> None:
+def test_items_stay_in_order_with_fewer_threads(limit: SimpleNamespace) -> None:
     limit.number = 1
     items = ordered_map(range(100), lambda item: item + 1, 4, 60.0)
     with closing(items), pytest.warns(RuntimeWarning, match="no more threads"):
-        assert [done.result for done in items] == list(range(1, 101))
+        assert [result.result for result in items] == list(range(1, 101))
 
 
 def withdraws(job: Job) -> float:
-    """Take a task, be able to do nothing, and give it back."""
+    """Take a task and withdraw."""
     job.withdraw(job.take(), BROKEN)
     return 0.0
 
 
 @pytest.mark.parametrize("number", [1, 5])
-def test_others_do_the_task_of_who_withdraws(number: int) -> None:
-    """Also those that have no thread yet."""
-    for workers in [withdraws, counts, counts], [counts, counts, withdraws]:
+def test_other_workers_take_the_task_of_a_worker_that_withdraws(number: int) -> None:
+    """Workers whose threads have not started yet can take it, too."""
+    for workers in [withdraws, add_payloads, add_payloads], [add_payloads, add_payloads, withdraws]:
         job = Job(1)
         job.run(tasks(*[1] * number), workers)
         assert (job.total, job.remaining_tasks) == (number, [])
 
 
-def test_nobody_is_left_who_could_do_it() -> None:
-    """What there is to do is not forgotten: that is an error."""
-    before = threading.active_count()
+def test_a_job_whose_workers_all_resign_is_an_error() -> None:
+    """The tasks remain."""
+    threads_before = threading.active_count()
     job = Job(1)
     with pytest.raises(RuntimeError, match="broken"):
         job.run(tasks(1, 2, 3), [withdraws, withdraws])
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
     assert (job.total, len(job.remaining_tasks)) == (0, 3)
 
 

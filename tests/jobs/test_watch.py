@@ -1,4 +1,4 @@
-"""Watches: who is told of progress, and how it is said that something is compiled."""
+"""Watches: which one receives progress, and how compiling is announced."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUM = SimpleNamespace(subject="the sum")
 
 
 def work(job: Job) -> float:
-    """Take all tasks, and give the thread that waits the time to tell of them."""
+    """Take all tasks, slowly enough for the waiting thread to report progress."""
     while (task := job.take()) is not None:
         job.report([(0, task.payload)], task.weight)
         threading.Event().wait(0.1)
@@ -36,10 +36,10 @@ def work(job: Job) -> float:
 
 
 def told(progress: list[Progress], job: Job) -> int:
-    """Run a job; return how often its progress was told."""
-    before = len(progress)
+    """Run a job; return the number of its progress reports."""
+    count_before = len(progress)
     job.run([Task(1, 0.5), Task(2, 0.5)], [work])
-    return len(progress) - before
+    return len(progress) - count_before
 
 
 def test_a_job_tells_the_watch_of_whoever_made_it() -> None:
@@ -67,20 +67,20 @@ def test_what_a_report_does_is_not_reported() -> None:
     assert inner == [outer]
 
 
-def test_threads_have_the_watch_of_whom_they_work_for() -> None:
-    """Those of a job are not to tell how far what they do themselves is."""
-    seen: list[Watch] = []
+def test_threads_inherit_the_watch() -> None:
+    """But threads of a job do not report the progress of their own calls."""
+    watches: list[Watch] = []
 
     def look(_: object) -> float:
-        seen.append(current_watch())
+        watches.append(current_watch())
         return 0.0
 
     watch = Watch()
     with watching(watch):
         Job(0).run([Task(None, 0.0)], [look])
         list(ordered_map(range(9), look, 3, 100.0))
-    assert seen[0].around is watch
-    assert set(seen[1:]) == {watch}
+    assert watches[0].around is watch
+    assert set(watches[1:]) == {watch}
 
 
 def test_a_job_suspends_itself() -> None:
@@ -98,7 +98,7 @@ def test_a_job_suspends_itself() -> None:
 
 
 def test_compiling_is_said_once_for_each_thing(caplog: pytest.LogCaptureFixture) -> None:
-    """Whatever watch is set for other things."""
+    """Other watches do not change that."""
     caplog.set_level(logging.INFO, "gpusudoku")
     with watching(Announcer()), watching(None), reporting(lambda _: None):
         for kernels in [SEARCH], [SEARCH, SUM, SUM], [SUM]:
@@ -109,16 +109,16 @@ def test_compiling_is_said_once_for_each_thing(caplog: pytest.LogCaptureFixture)
     ]
 
 
-def test_the_announcer_of_a_program_is_that_of_all_threads(
+def test_all_threads_use_the_announcer_of_the_program(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Such as those that answer requests; workers of a cluster say nothing."""
+    """Threads that answer requests use it, too; workers of a cluster announce nothing."""
     caplog.set_level(logging.INFO, "gpusudoku")
-    said: list[str] = []
+    texts: list[str] = []
 
     class Program(Announcer):
         def say(self, text: str, seconds: float = 0.0) -> None:
-            said.append(text)
+            texts.append(text)
 
     def work() -> None:
         current_watch().compiling([SEARCH], 2.0, "")
@@ -130,7 +130,7 @@ def test_the_announcer_of_a_program_is_that_of_all_threads(
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-    assert said == ["compiling the search, about 2 s"]
+    assert texts == ["compiling the search, about 2 s"]
     assert not caplog.messages
 
 
@@ -139,7 +139,7 @@ def test_the_announcer_of_a_program_is_that_of_all_threads(
 def test_where_it_is_said(
     where: str, seconds: float, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On stderr where somebody looks or has to wait, else to the log."""
+    """It is printed to stderr if a user sees it or has to wait, and logged otherwise."""
     caplog.set_level(logging.INFO, "gpusudoku")
     stderr = io.StringIO()
     monkeypatch.setattr(stderr, "isatty", lambda: where == "terminal")

@@ -1,4 +1,4 @@
-"""Workers that do no Sudoku, and tasks for them."""
+"""Workers that do not solve boards, and tasks for them."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from gpusudoku.jobs.job import Job, Task, Worker
 from tests.waiting import until
 
 
-def in_a_thread(work: Callable[[], object]) -> threading.Thread:
-    """Start something in a thread of its own."""
-    thread = threading.Thread(target=work, daemon=True)
+def start_thread(function: Callable[[], object]) -> threading.Thread:
+    """Call a function in a new thread."""
+    thread = threading.Thread(target=function, daemon=True)
     thread.start()
     return thread
 
 
 def tasks(*payloads: int) -> list[Task]:
-    """Make tasks that are the whole job."""
+    """Return tasks of equal size that make up a whole job."""
     return [Task(payload, 1 / len(payloads)) for payload in payloads]
 
 
-def each(do: Callable[[Job, int], object]) -> Worker:
-    """Make a worker that does something with the payload of every task it can get."""
+def worker_calling(handle: Callable[[Job, int], object]) -> Worker:
+    """Return a worker that calls ``handle`` with the payload of every task that it takes."""
 
     def work(job: Job) -> float:
         while (task := job.take()) is not None:
-            do(job, task.payload)
+            handle(job, task.payload)
         return 1.0
 
     return work
 
 
-counts = each(lambda job, payload: job.report([(0, payload)]))
-"""Adds the payload of every task to counter 0."""
+add_payloads = worker_calling(lambda job, payload: job.report([(0, payload)]))
+"""A worker that adds the payload of every task to counter 0."""
 
 
 class UntilStopped:
-    """Finds 3 and works on until the job is stopped."""
+    """A worker that reports 3 solutions and then waits until the job is stopped."""
 
     ended = False
 

@@ -1,4 +1,4 @@
-"""A store of one's own, and what is told of compiling."""
+"""An empty cache, and the announcements of compilation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from gpusudoku.kernels.kernel_store import Store
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Give this process, and those that it starts, an empty store."""
-    monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
-    monkeypatch.setattr(kernel, "pace", lambda price: 1.0)  # nothing is compiled to measure it
+    """Give this process, and those that it starts, an empty cache."""
+    monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "cache"))
+    # Nothing is compiled to measure the pace.
+    monkeypatch.setattr(kernel, "get_pace", lambda estimate: 1.0)
     clear = kernel_store.user_store.cache_clear
     clear()
-    found = kernel_store.user_store()
-    assert found is not None
-    yield found
+    user_store = kernel_store.user_store()
+    assert user_store is not None
+    yield user_store
     clear()
 
 
 @pytest.fixture
 def announced() -> Iterator[list[list[Kernel]]]:
-    """Collect the kernels that are compiled rather than loaded, as they are announced."""
+    """Collect the kernels that are announced to be compiled, one list per announcement."""
     calls: list[list[Kernel]] = []
 
     class Announced(Watch):

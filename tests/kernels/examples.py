@@ -1,4 +1,4 @@
-"""Kernels that are soon compiled, here and in processes that tests start."""
+"""Kernels that compile quickly, in this process and in processes that tests start."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from gpusudoku.kernels.kernel import Kernel
 
 
 def times(factor: int, seconds: float = 3.0) -> Kernel:
-    """Make a new kernel each time, as a process that starts now has it."""
+    """Make a new kernel that is not loaded, as in a process that has just started."""
 
     def multiply(x: int) -> int:
         return factor * x
 
     name = f"test.times-{factor}"
-    again = times, (factor, seconds)
-    return Kernel(name, (int64,), lambda: multiply, again, returns=int64, seconds=seconds)
+    factory = times, (factor, seconds)
+    return Kernel(name, (int64,), lambda: multiply, factory, returns=int64, seconds=seconds)

@@ -1,6 +1,6 @@
-"""CUDA kernels are kept: compiled here, as without a GPU they can be, and loaded, but not launched.
+"""CUDA kernels are compiled, cached and loaded. Without a GPU that is possible, but no launch.
 
-Under the simulator there is no compiler, so all this happens in processes without it.
+The simulator has no compiler, so the tests use processes without the simulator.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ capability = tuple(map(int, sys.argv[1].split(".")))
 device = SimpleNamespace(compute_capability=capability)
 dispatcher.get_current_device = cuda.get_current_device = lambda: device
 devices.get_context = lambda: SimpleNamespace(device=device)
-# Without a driver code cannot be brought to a GPU, which is what comes next.
+# After compiling, Numba loads the code to the GPU, which is impossible without a driver.
 dispatcher._Kernel.bind = lambda self: None
 cuda.gpus = {0: nullcontext()}
 cuda_driver.current_device = lambda: 0
 names = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
 cuda_driver.device_attribute = dict(zip(names, capability)).get
 cuda_driver.Kernel = lambda code: SimpleNamespace(code=code)
-compiled, compile = [], dispatcher._Kernel.__init__
+compiled_names = []
+compile = dispatcher._Kernel.__init__
 
 
-def noting(self, function, *arguments, **options):
-    compiled.append(function.__name__)
+def record_and_compile(self, function, *arguments, **options):
+    compiled_names.append(function.__name__)
     compile(self, function, *arguments, **options)
 
 
-dispatcher._Kernel.__init__ = noting
+dispatcher._Kernel.__init__ = record_and_compile
 
 
 def double(numbers):
@@ -56,7 +57,7 @@ code = cuda_driver.load("__main__", "kernel", int(sys.argv[2])).code
 assert code.binary.startswith(b"\\x7fELF")
 assert code.entry in code.ptx
 folder = str(kernel_store.user_store().folder)
-print(json.dumps({"compiled": compiled, "ptx": code.ptx, "folder": folder}))
+print(json.dumps({"compiled": compiled_names, "ptx": code.ptx, "folder": folder}))
 """
 
 
@@ -69,26 +70,27 @@ def run(cache: Path, capability: str = "9.0", registers: int = 32) -> dict[str, 
 
 
 def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
-    first = run(tmp_path)
-    assert first["compiled"] == ["double"]
-    assert ".target sm_90" in first["ptx"]
-    assert run(tmp_path) == {**first, "compiled": []}
+    output = run(tmp_path)
+    assert output["compiled"] == ["double"]
+    assert ".target sm_90" in output["ptx"]
+    assert run(tmp_path) == {**output, "compiled": []}
 
 
 @pytest.mark.slow
-def test_it_is_compiled_anew_for_others_and_if_it_is_damaged_or_cannot_be_kept(
+def test_it_is_compiled_again_for_another_gpu_and_if_it_is_damaged_or_cannot_be_cached(
     tmp_path: Path,
 ) -> None:
-    first = run(tmp_path)
-    [kept] = Path(first["folder"]).iterdir()
-    content = kept.read_bytes()
-    kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert run(tmp_path) == first
+    output = run(tmp_path)
+    [cached_file] = Path(output["folder"]).iterdir()
+    content = cached_file.read_bytes()
+    cached_file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert run(tmp_path) == output
 
-    others = [run(tmp_path, "8.0"), run(tmp_path, registers=64)]
-    assert [one["compiled"] for one in others] == [["double"]] * 2
-    assert ".target sm_80" in others[0]["ptx"]
-    assert len(list(kept.parent.iterdir())) == 3
+    other_gpu = run(tmp_path, "8.0")
+    other_registers = run(tmp_path, registers=64)
+    assert other_gpu["compiled"] == other_registers["compiled"] == ["double"]
+    assert ".target sm_80" in other_gpu["ptx"]
+    assert len(list(cached_file.parent.iterdir())) == 3
 
     (tmp_path / "file").write_text("no folder")
     assert run(tmp_path / "file")["compiled"] == ["double"]

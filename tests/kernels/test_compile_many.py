@@ -1,4 +1,4 @@
-"""Several kernels compiled at once, in processes that nobody sees."""
+"""Several kernels compiled at the same time, in helper processes."""
 
 from __future__ import annotations
 
@@ -19,101 +19,107 @@ from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTORS = [2, 3, 5, 7]
-PACE = kernel.pace
+GET_PACE = kernel.get_pace  # before the fixture ``store`` replaces it
 
 
-def some() -> list[Kernel]:
-    """Make kernels as a process that starts now has them."""
+def make_kernels() -> list[Kernel]:
+    """Make kernels that are not loaded, as in a process that has just started."""
     return [times(factor) for factor in FACTORS]
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+def own_names(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     """Collect the names of the kernels that this process compiles."""
     names: list[str | None] = []
     compile_ = Kernel.compile
 
-    def compiled(self: Kernel) -> None:
+    def record_and_compile(self: Kernel) -> None:
         names.append(self.name)
         compile_(self)
 
-    monkeypatch.setattr(Kernel, "compile", compiled)
+    monkeypatch.setattr(Kernel, "compile", record_and_compile)
     return names
 
 
-def files(store: Store) -> set[str]:
-    return {path.name for path in store.folder.iterdir()} - {kernel.PACE}
+def list_cached(store: Store) -> set[str]:
+    """List the names of the cached kernels."""
+    return {path.name for path in store.folder.iterdir()} - {kernel.PACE_FILE}
 
 
 def test_two_processes_share_the_work(
     store: Store,
-    here: list[str | None],
+    own_names: list[str | None],
     announced: list[list[Kernel]],
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    done: list[Kernel] = []
+    reported_kernels: list[Kernel] = []
     compile_ = Kernel.compile
 
-    def after_another(self: Kernel) -> None:
-        until(lambda: any(one.fetch() for one in kernels))  # the other process has compiled one
+    def compile_after_helper(self: Kernel) -> None:
+        # A helper has compiled one.
+        until(lambda: any(kernel.fetch() for kernel in kernels))
         compile_(self)
 
-    monkeypatch.setattr(Kernel, "compile", after_another)
-    kernels = some()
-    compile_many.ready(kernels, 2, done.append)
-    [together] = announced
-    assert {one.name for one in together} == {one.name for one in done} == files(store)
-    assert 1 <= len(here) < len(kernels)
-    assert [one(10) for one in kernels] == [20, 30, 50, 70]
+    monkeypatch.setattr(Kernel, "compile", compile_after_helper)
+    kernels = make_kernels()
+    compile_many.ready(kernels, 2, reported_kernels.append)
+    [announced_kernels] = announced
+    assert {kernel.name for kernel in announced_kernels} == list_cached(store)
+    assert {kernel.name for kernel in reported_kernels} == list_cached(store)
+    assert 1 <= len(own_names) < len(kernels)
+    assert [times_factor(10) for times_factor in kernels] == [20, 30, 50, 70]
     assert capfd.readouterr() == ("", "")
-    compile_many.ready(some(), 2, done.append)
+    compile_many.ready(make_kernels(), 2, reported_kernels.append)
     assert len(announced) == 1
-    assert len(done) == len(kernels)
+    assert len(reported_kernels) == len(kernels)
 
 
 KILLED = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
 
 
-@pytest.mark.parametrize("trouble", ["no store", "no Python", "fails", "is killed"])
-def test_what_no_other_process_compiles_is_compiled_here(
-    store: Store, here: list[str | None], trouble: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("failure", ["no store", "no Python", "fails", "is killed"])
+def test_kernels_that_no_helper_compiles_are_compiled_by_this_process(
+    store: Store, own_names: list[str | None], failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin = subprocess.Popen
-    killed = [sys.executable, "-c", KILLED]
-    if trouble == "no store":
+    popen = subprocess.Popen
+    killed_command = [sys.executable, "-c", KILLED]
+    if failure == "no store":
         monkeypatch.setattr(kernel_store, "user_store", lambda: None)
-    elif trouble == "is killed":
-        monkeypatch.setattr(subprocess, "Popen", lambda _, **options: begin(killed, **options))
+    elif failure == "is killed":
+        monkeypatch.setattr(
+            subprocess, "Popen", lambda _, **options: popen(killed_command, **options)
+        )
     else:
-        names = {"no Python": "/opt/app/app", "fails": "/no/python"}
-        monkeypatch.setattr(sys, "executable", names[trouble])
-    kernels = some()
+        executables = {"no Python": "/opt/app/app", "fails": "/no/python"}
+        monkeypatch.setattr(sys, "executable", executables[failure])
+    kernels = make_kernels()
     compile_many.ready(kernels, 3)
-    assert sorted(map(str, here)) == sorted(str(one.name) for one in kernels)
-    assert all(one(1) for one in kernels)
+    assert sorted(map(str, own_names)) == sorted(str(kernel.name) for kernel in kernels)
+    assert all(times_factor(1) for times_factor in kernels)
 
 
-def test_what_cannot_be_kept_is_compiled_here(store: Store) -> None:
-    """The source of others is not among those that the folder is named after."""
+def test_a_kernel_that_cannot_be_cached_is_compiled_by_this_process(store: Store) -> None:
+    """The name of the cache's folder does not depend on sources outside of the package."""
     unnamed = kernel.kernel(int64, returns=int64)(lambda x: x + 1)
     compile_many.ready([unnamed, times(2)], 2)
     assert (unnamed.name, unnamed(1)) == (None, 2)
-    assert files(store) == {times(2).name}
+    assert list_cached(store) == {times(2).name}
 
 
-def test_prices(store: Store) -> None:
+def test_estimates(store: Store) -> None:
     kernels = [times(n, n) for n in (4, 1, 2)] + [times(9, 1)]
-    assert compile_many.seconds(kernels, 1) == 8
-    assert compile_many.seconds(kernels, 2) == compile_many.seconds(kernels, 8) == 4
-    assert compile_many.seconds(kernels[1:], 2) == 2
+    assert compile_many.estimate_seconds(kernels, 1) == 8
+    assert compile_many.estimate_seconds(kernels, 2) == 4
+    assert compile_many.estimate_seconds(kernels, 8) == 4
+    assert compile_many.estimate_seconds(kernels[1:], 2) == 2
     kernels[0].load()
-    assert compile_many.seconds([times(4, 4), *kernels[1:]], 1) == 4
-    assert compile_many.seconds([], 2) == 0
+    assert compile_many.estimate_seconds([times(4, 4), *kernels[1:]], 1) == 4
+    assert compile_many.estimate_seconds([], 2) == 0
 
 
-class Said(Announcer):
-    """Collects what is said."""
+class RecordingAnnouncer(Announcer):
+    """Collects the messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,60 +129,63 @@ class Said(Announcer):
         self.texts.append(text)
 
 
-def of(subject: str, factor: int, seconds: float) -> Kernel:
-    made = times(factor, seconds)
-    made.subject = subject
-    return made
+def make_kernel(subject: str, factor: int, seconds: float) -> Kernel:
+    times_factor = times(factor, seconds)
+    times_factor.subject = subject
+    return times_factor
 
 
-def test_the_time_of_a_command_is_said_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is that of this machine, and of all that may be needed."""
-    monkeypatch.setattr(kernel, "pace", lambda price: 2.0)
-    search = of("the search", 2, 3)
-    total = of("the sum", 3, 10)
-    said = Said()
-    with watching(said):
-        compile_many.ready([search], 1, later=[search, total])
-        compile_many.ready([total], 1)
-    kept = f"once (kept in {store.folder.parent})"
-    seconds = "about 6 s, or 26 s if all of it is needed"
-    assert said.texts == [f"compiling the search and the sum, {seconds}, {kept}"]
-
-
-def test_the_pace_of_the_machine_is_measured_and_kept(
+def test_the_time_of_a_command_is_announced_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first kernel is compiled for it; what is compiled later corrects it."""
-    monkeypatch.setattr(kernel, "pace", PACE)
-    clock = iter([10.0, 10.0 + 2 * kernel.SECONDS, 20.0, 20.0 + 5 * 3, 30.0])
+    """It is the time on this machine, for all kernels that may be needed."""
+    monkeypatch.setattr(kernel, "get_pace", lambda estimate: 2.0)
+    search = make_kernel("the search", 2, 3)
+    total = make_kernel("the sum", 3, 10)
+    announcer = RecordingAnnouncer()
+    with watching(announcer):
+        compile_many.ready([search], 1, later=[search, total])
+        compile_many.ready([total], 1)
+    time = "about 6 s, or 26 s if all of it is needed"
+    cache = f"once (cached in {store.folder.parent})"
+    assert announcer.texts == [f"compiling the search and the sum, {time}, {cache}"]
+
+
+def test_the_pace_of_the_machine_is_measured_and_cached(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first kernel is compiled to measure it. Later compilation replaces the measurement."""
+    monkeypatch.setattr(kernel, "get_pace", GET_PACE)
+    # The sample takes twice its estimate, and the first kernel five times its estimate of 3 s.
+    clock = iter([10.0, 10.0 + 2 * kernel.DEFAULT_SECONDS, 20.0, 20.0 + 5 * 3, 30.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(Kernel, "fetch", lambda self: False)
     monkeypatch.setattr(Kernel, "compile", lambda self: None)
-    said = Said()
-    with watching(said):
-        compile_many.ready([of("the search", 2, 3)], 1)
-        compile_many.ready([of("the sum", 3, 1)], 1)
-    assert said.texts == [
-        f"compiling the search, about 6 s, once (kept in {store.folder.parent})",
+    announcer = RecordingAnnouncer()
+    with watching(announcer):
+        compile_many.ready([make_kernel("the search", 2, 3)], 1)
+        compile_many.ready([make_kernel("the sum", 3, 1)], 1)
+    assert announcer.texts == [
+        f"compiling the search, about 6 s, once (cached in {store.folder.parent})",
         "compiling the sum, about 5 s",
     ]
-    assert store.read(kernel.PACE) == b"5.0"
+    assert store.read(kernel.PACE_FILE) == b"5.0"
 
 
 def test_only_python_itself_is_started(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "python", "python3.13t", "pythonw.exe", "Python":
         monkeypatch.setattr(sys, "executable", f"/a/folder/{name}")
-        assert compile_many.seconds(some(), 2) == 6
+        assert compile_many.estimate_seconds(make_kernels(), 2) == 6
     for name in "pypy3", "python-app", "blender", "":
         monkeypatch.setattr(sys, "executable", name and f"/a/folder/{name}")
-        assert compile_many.seconds(some(), 2) == 12
+        assert compile_many.estimate_seconds(make_kernels(), 2) == 12
 
 
-COMPILES = """
+SCRIPT = """
 import sys
 from gpusudoku.kernels import compile_many
-from tests.kernels.test_compile_many import some
-kernels = some()
+from tests.kernels.test_compile_many import make_kernels
+kernels = make_kernels()
 print("begun", flush=True)
 compile_many.ready(kernels, int(sys.argv[1]))
 assert all(kernel.fetch() for kernel in kernels)
@@ -184,8 +193,8 @@ assert all(kernel.fetch() for kernel in kernels)
 
 
 def start(processes: int) -> subprocess.Popen[bytes]:
-    """Start a process that compiles."""
-    command = [sys.executable, "-c", COMPILES, str(processes)]
+    """Start a process that compiles the kernels."""
+    command = [sys.executable, "-c", SCRIPT, str(processes)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -195,19 +204,19 @@ def test_two_processes_on_an_empty_folder(store: Store) -> None:
         assert out == b"begun\n"
         assert err.count(b"\n") == err.count(b"gpusudoku: compiling ") <= 1
         assert process.returncode == 0
-    assert files(store) >= {one.name for one in some()}
+    assert list_cached(store) >= {kernel.name for kernel in make_kernels()}
 
 
-def children(pid: int) -> list[int]:
-    """List the processes that a process has started, on Linux."""
+def list_children(pid: int) -> list[int]:
+    """List the child processes of a process, on Linux."""
     try:
         return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
     except OSError:
         return []
 
 
-def runs(pid: int) -> bool:
-    """Tell whether there is such a process, and it is not only waited for."""
+def is_running(pid: int) -> bool:
+    """Return whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -220,9 +229,9 @@ def test_no_process_outlives_its_parent() -> None:
     process = start(3)
     assert process.stdout is not None
     assert process.stdout.readline() == b"begun\n"
-    until(lambda: bool(children(process.pid)) or process.poll() is not None)
-    helpers = children(process.pid)
+    until(lambda: bool(list_children(process.pid)) or process.poll() is not None)
+    helpers = list_children(process.pid)
     process.kill()
     process.communicate(timeout=300)
     assert helpers
-    until(lambda: not any(map(runs, helpers)))
+    until(lambda: not any(map(is_running, helpers)))

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: a folder of its own for all that decides on their code."""
+"""The folder of compiled kernels: another one for each state on which their code depends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KERNELS = Path(kernel_store.__file__).parent
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Take a copy of the kernels for those whose folder is asked for."""
+    """Copy the kernels' sources, and make the store depend on the copy."""
     copy = tmp_path / "kernels"
     shutil.copytree(KERNELS, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(kernel_store, "__file__", str(copy / "kernel_store.py"))
@@ -27,22 +27,22 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def folder() -> Path:
-    """Find the folder as a process that starts now does."""
+    """Return the folder that a process which starts now uses."""
     kernel_store.user_store.cache_clear()
-    found = kernel_store.user_store()
-    assert found is not None
-    return found.folder
+    store = kernel_store.user_store()
+    assert store is not None
+    return store.folder
 
 
 def test_the_folder_is_where_the_variable_says_or_in_the_users_cache(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = folder()
-    assert before.parent == tmp_path / "cache"
-    assert not before.exists()  # it is made when there is something to keep
+    old_folder = folder()
+    assert old_folder.parent == tmp_path / "cache"
+    assert not old_folder.exists()  # it is made when the first file is written
     monkeypatch.delenv("GPUSUDOKU_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "users"))
-    assert folder() == tmp_path / "users" / "gpusudoku" / before.name
+    assert folder() == tmp_path / "users" / "gpusudoku" / old_folder.name
 
 
 @pytest.mark.usefixtures("sources")
@@ -57,21 +57,21 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
     assert kernel_store.user_store() is None
 
 
-def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
-    """Also in subfolders, and new files: Numba itself would see neither. Prose makes no other."""
-    before = folder()
+def test_an_edit_in_any_source_changes_the_folder(sources: Path) -> None:
+    """Also in subfolders, and a new file: Numba's own cache notices neither. Not in documents."""
+    old_folder = folder()
     for path in sources / "compile_cpu.py", sources / "search" / "lanes.py":
         text = path.read_text()
         path.write_text(text + "\n# edited\n")
-        assert folder() != before
+        assert folder() != old_folder
         path.write_text(text)
-        assert folder() == before
+        assert folder() == old_folder
     (sources / "README.md").write_text("Other words.\n")
     (sources / "search" / "__pycache__").mkdir()
     (sources / "search" / "__pycache__" / "loop.cpython-311.pyc").write_bytes(b"x")
-    assert folder() == before
+    assert folder() == old_folder
     (sources / "search" / "new.py").write_text("X = 1\n")
-    assert folder() != before
+    assert folder() != old_folder
 
 
 @pytest.mark.usefixtures("sources")
@@ -85,22 +85,24 @@ def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
     ],
     ids=["processor", "Numba", "llvmlite", "Python"],
 )
-def test_all_that_decides_on_the_code_makes_another(
+def test_the_processor_and_all_versions_change_the_folder(
     where: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = folder()
+    old_folder = folder()
     monkeypatch.setattr(where, name, value)
-    assert folder() != before
+    assert folder() != old_folder
 
 
 @pytest.mark.usefixtures("sources")
-def test_settings_of_numba_make_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As variables, or in the file that Numba looks for."""
-    before = folder()
+def test_settings_of_numba_change_the_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In environment variables and in the file that Numba reads."""
+    old_folder = folder()
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
-    assert folder() != before
+    assert folder() != old_folder
     monkeypatch.delenv("NUMBA_CPU_NAME")
     monkeypatch.chdir(tmp_path)
-    assert folder() == before
+    assert folder() == old_folder
     (tmp_path / ".numba_config.yaml").write_text("opt: 1\n")
-    assert folder() != before
+    assert folder() != old_folder

@@ -1,4 +1,4 @@
-"""Kernels: compiled once, kept, loaded, and made anew where what is kept is no good."""
+"""Kernels: compiled once, cached, loaded, and compiled again if the cached file is unusable."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import Announcer, watching
 from gpusudoku.kernels import compile_cpu, kernel_store
-from gpusudoku.kernels.arguments import block_of, int64, result_of
-from gpusudoku.kernels.kernel import Kernel, Loaded, jitable
+from gpusudoku.kernels.arguments import block_of, int64, read_result
+from gpusudoku.kernels.kernel import Kernel, LoadedFunction, jitable
 from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from tests.kernels.examples import times
 
 
-def test_compiled_once_and_kept(store: Store, announced: list[list[Kernel]]) -> None:
-    first = times(2)
-    second = times(2)
-    assert not first.kept
-    assert first(21) == 42
-    assert first.kept
-    assert second.kept
-    assert second(21) == first(22) - 2 == 42
-    assert announced == [[first]]
-    assert [path.name for path in store.folder.iterdir()] == [first.name]
-    assert gc.isenabled()  # garbage is not looked for while something is compiled
+def test_compiled_once_and_cached(store: Store, announced: list[list[Kernel]]) -> None:
+    compiled_kernel = times(2)
+    loaded_kernel = times(2)
+    assert not compiled_kernel.kept
+    assert compiled_kernel(21) == 42
+    assert compiled_kernel.kept
+    assert loaded_kernel.kept
+    assert loaded_kernel(21) == compiled_kernel(22) - 2 == 42
+    assert announced == [[compiled_kernel]]
+    assert [path.name for path in store.folder.iterdir()] == [compiled_kernel.name]
+    assert gc.isenabled()  # disabled only while a kernel is compiled
     with pytest.raises(TypeError):
-        second(b"21")  # nothing is compiled for other types, unseen
+        loaded_kernel(b"21")  # unlike Numba's functions, it is not compiled for other types
 
 
 @pytest.mark.parametrize("damage", ["flip", "empty", "half", "foreign", "folder", "other function"])
-def test_what_is_no_good_is_made_anew_in_silence(
+def test_an_unusable_file_is_replaced_silently(
     store: Store, announced: list[list[Kernel]], damage: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     times(2).load()
@@ -56,19 +56,19 @@ def test_what_is_no_good_is_made_anew_in_silence(
     if damage == "folder":
         path.unlink()
         path.mkdir()
-    elif damage == "other function":  # a good file of this name, but of no such function
-        kept = store.read(path.name)
-        assert kept
-        store.write(path.name, b"another" + kept)
+    elif damage == "other function":  # a valid file, but the object file lacks the function
+        old_content = store.read(path.name)
+        assert old_content
+        store.write(path.name, b"another" + old_content)
     else:
         flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
         damaged = {"flip": flipped, "empty": b"", "half": content[:middle], "foreign": b"x" * 99}
         path.write_bytes(damaged[damage])
-    again = times(2)
-    assert not again.fetch()
-    assert not again.kept  # so its price is known
-    assert again(4) == 8
-    assert announced[1:] == [[again]]
+    kernel = times(2)
+    assert not kernel.fetch()
+    assert not kernel.kept  # so that estimates include it
+    assert kernel(4) == 8
+    assert announced[1:] == [[kernel]]
     if damage != "folder":  # which cannot be replaced
         assert times(2).fetch()
     assert capfd.readouterr() == ("", "")
@@ -78,52 +78,61 @@ def no_space(*_: Any) -> None:
     raise OSError(errno.ENOSPC, "no space")
 
 
-def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
+def test_a_kernel_is_compiled_even_if_it_cannot_be_cached(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Why it was not kept, is told once."""
+    """The reason why it is not cached is announced once."""
     (tmp_path / "file").write_text("no folder")
-    said: list[str] = []
+    texts: list[str] = []
 
-    class Said(Announcer):
+    class RecordingAnnouncer(Announcer):
         def say(self, text: str, seconds: float = 0.0) -> None:
-            said.append(text)
+            texts.append(text)
 
-    watch = Said()
-    full = Store(tmp_path / "kept", b"state")
+    announcer = RecordingAnnouncer()
+    impossible = Store(tmp_path / "file" / "cache", b"state")
+    full = Store(tmp_path / "cache", b"state")
     monkeypatch.setattr(full, "write", no_space)
-    for nowhere in None, Store(tmp_path / "file" / "kept", b"state"), full, full:
-        monkeypatch.setattr(kernel_store, "user_store", lambda: nowhere)  # noqa: B023
-        function = times(2)
-        with watching(watch):
-            assert (function.kept, function(3)) == (False, 6)
-    assert sum("cannot be kept" in text for text in said) == 1
+    for store in None, impossible, full, full:
+        monkeypatch.setattr(kernel_store, "user_store", lambda: store)  # noqa: B023
+        kernel = times(2)
+        with watching(announcer):
+            assert (kernel.kept, kernel(3)) == (False, 6)
+    assert sum(text.startswith("compiled code cannot be cached") for text in texts) == 1
 
 
-def test_threads_that_want_it_compile_it_once(store: Store, announced: list[list[Kernel]]) -> None:
-    function = times(2)
-    makes = []
+def test_several_threads_compile_a_kernel_once(store: Store, announced: list[list[Kernel]]) -> None:
+    kernel = times(2)
+    written_names = []
     write = store.write
-    store.write = lambda *given: makes.append(given) or write(*given)  # type: ignore[method-assign]
-    threads = [Thread(target=function.compile) for _ in range(4)]
+
+    def record_and_write(name: str, content: bytes) -> None:
+        written_names.append(name)
+        write(name, content)
+
+    store.write = record_and_write  # type: ignore[method-assign]
+    threads = [Thread(target=kernel.compile) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(makes) == 1
+    assert written_names == [kernel.name]
 
 
-def test_names_are_unique_and_make_good_files() -> None:
-    kernels = [one for one in vars(stages()).values() if isinstance(one, Kernel)]
+def test_names_are_unique_and_valid_names_of_files() -> None:
+    kernels = [stage for stage in vars(stages()).values() if isinstance(stage, Kernel)]
     for module in walk_packages(gpusudoku.kernels.__path__, "gpusudoku.kernels."):
-        if "cuda" not in module.name:
-            found = vars(import_module(module.name)).values()
-            kernels += [one for one in found if isinstance(one, Kernel) and one not in kernels]
+        if "cuda" in module.name:
+            continue
+        for global_value in vars(import_module(module.name)).values():
+            # A kernel may be imported into other modules.
+            if isinstance(global_value, Kernel) and global_value not in kernels:
+                kernels.append(global_value)
     settings = [SearchSettings(t, s) for t in (0, 3, 31) for s in (0, 1)]
     for shape in Shape(1, 12), Shape(11, 2), Shape(2, 11):
         kernels += [cpu.pack(shape)]
         kernels += [make(shape, s) for make in (cpu.expand, cpu.run) for s in settings]
-    names = [one.name for one in kernels]
+    names = [kernel.name for kernel in kernels]
     assert len(set(names)) == len(names) > 40
     for name in names:
         assert name
@@ -131,7 +140,7 @@ def test_names_are_unique_and_make_good_files() -> None:
 
 
 def template(factor: int) -> Any:
-    """Make a function of the same name for every factor, with one that it calls."""
+    """Make a function of the same name for every factor, which calls another function."""
 
     @jitable
     def helper(x: int) -> int:
@@ -146,7 +155,7 @@ def template(factor: int) -> Any:
     return function
 
 
-COMPILES = """
+SCRIPT = """
 import pickle
 import sys
 from gpusudoku.kernels import compile_cpu
@@ -155,25 +164,28 @@ from gpusudoku.kernels.kernel import register_all
 from tests.kernels.test_kernel import template
 function = template(int(sys.argv[1]))
 register_all()
-print(pickle.dumps(compile_cpu.compiled(function, (int64,), int64)).hex())
+print(pickle.dumps(compile_cpu.compile_entry(function, (int64,), int64)).hex())
 """
 
 
-def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
-    """Symbols of the same name, from templates for other constants, must not meet."""
+def test_code_of_two_processes_is_separate_in_a_third() -> None:
+    """Templates for different constants define the same symbols, which must not be mixed up."""
     root = Path(__file__).resolve().parents[2]
-    loaded = {}
+    functions = {}
     for factor in 3, 5:
-        command = [sys.executable, "-c", COMPILES, str(factor)]
-        made = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ)
-        loaded[factor] = Loaded(*pickle.loads(bytes.fromhex(made.stdout.decode())))
-    for factor, call in loaded.items():
-        block = block_of((int64,), (10,))
-        call(block)
-        assert result_of(block, int64) == template(factor)(10)
+        command = [sys.executable, "-c", SCRIPT, str(factor)]
+        process = subprocess.run(
+            command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ
+        )
+        name, object_file = pickle.loads(bytes.fromhex(process.stdout.decode()))
+        functions[factor] = LoadedFunction(name, object_file)
+    for factor, function in functions.items():
+        frame = block_of((int64,), (10,))
+        function(frame)
+        assert read_result(frame, int64) == template(factor)(10)
 
 
-def test_numba_told_not_to_compile_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disabled_compiler_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     with pytest.raises(InputError, match="NUMBA_DISABLE_JIT is set"):
-        compile_cpu.compiled(lambda x: x, (int64,), int64)
+        compile_cpu.compile_entry(lambda x: x, (int64,), int64)

@@ -1,4 +1,4 @@
-"""Kept files: what is no good is no file, and what cannot be kept does no harm."""
+"""Cached files: unusable ones are ignored, and those that cannot be written do no harm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def filled(tmp_path: Path) -> Store:
     return store
 
 
-def test_what_is_written_is_read(filled: Store) -> None:
+def test_a_written_file_is_read(filled: Store) -> None:
     assert filled.has("name")
     assert filled.read("name") == CONTENT
     filled.write("name", b"")
@@ -37,16 +37,18 @@ def test_what_is_written_is_read(filled: Store) -> None:
     assert [path.name for path in filled.folder.iterdir()] == ["name"]
 
 
-def test_a_file_that_is_damaged_or_foreign_is_none(filled: Store) -> None:
+def test_a_damaged_or_foreign_file_is_ignored(filled: Store) -> None:
     path = filled.folder / "name"
-    good = path.read_bytes()
-    for position in (*range(len(MAGIC) + 40), len(good) // 2, len(good) - 1):
-        bad = bytearray(good)
-        bad[position] ^= 1 << position % 8
-        path.write_bytes(bad)
+    file_bytes = path.read_bytes()
+    for position in (*range(len(MAGIC) + 40), len(file_bytes) // 2, len(file_bytes) - 1):
+        damaged = bytearray(file_bytes)
+        damaged[position] ^= 1 << position % 8
+        path.write_bytes(damaged)
         assert filled.read("name") is None
+
     lengths = 0, 1, len(MAGIC) + 31, len(MAGIC) + 32, -1
-    for content in (*(good[:length] for length in lengths), good + b"\0", b"foreign" * 99):
+    truncated = [file_bytes[:length] for length in lengths]
+    for content in (*truncated, file_bytes + b"\0", b"foreign" * 99):
         path.write_bytes(content)
         assert filled.read("name") is None
     filled.write("name", CONTENT)
@@ -60,13 +62,13 @@ def test_no_file_takes_the_place_of_another(filled: Store) -> None:
 
 
 @posix
-def test_what_is_no_file_is_none_and_links_are_not_followed(filled: Store, tmp_path: Path) -> None:
+def test_folders_pipes_and_links_are_ignored(filled: Store, tmp_path: Path) -> None:
     (filled.folder / "folder").mkdir()
-    os.mkfifo(filled.folder / "pipe")  # nobody writes to it: reading would wait for ever
+    os.mkfifo(filled.folder / "pipe")  # without a writer: to read it would block
     (filled.folder / "name").rename(tmp_path / "name")
     (filled.folder / "name").symlink_to(tmp_path / "name")
     assert [filled.read(name) for name in ("folder", "pipe", "name")] == [None] * 3
-    filled.write("name", CONTENT)  # made anew, in place of the link
+    filled.write("name", CONTENT)  # replaces the link
     assert filled.read("name") == CONTENT
     (tmp_path / "link").symlink_to(filled.folder, target_is_directory=True)
     assert Store(tmp_path / "link", b"state").read("name") is None
@@ -83,16 +85,18 @@ def test_a_folder_that_others_can_write_to_is_not_used(filled: Store, mode: int)
     filled.folder.chmod(0o700)
     assert filled.read("name") == CONTENT
     assert obstacle(filled) is None
-    filled.folder.chmod(0o555)  # what is complete may be read-only
+    filled.folder.chmod(0o555)  # a folder from which files are only read
     assert filled.read("name") == CONTENT
     filled.folder.chmod(0o700)
-    (filled.folder / "name").chmod(mode & 0o666)  # nor is a file
+    (filled.folder / "name").chmod(mode & 0o666)  # and neither is such a file
     assert filled.read("name") is None
 
 
 @posix
-def test_what_belongs_to_others_is_not_used(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a folder nor a file, unless they are root's."""
+def test_files_and_folders_of_others_are_not_used(
+    filled: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of root are used."""
     owner = filled.folder.stat().st_uid
     user = 4711
     monkeypatch.setattr(os, "geteuid", lambda: user)
@@ -108,20 +112,20 @@ def test_what_belongs_to_others_is_not_used(filled: Store, monkeypatch: pytest.M
 
 @posix
 @pytest.mark.parametrize("umask", [0, 0o777])
-def test_what_is_made_is_for_its_user_alone(tmp_path: Path, umask: int) -> None:
+def test_files_and_folders_are_made_for_the_user_only(tmp_path: Path, umask: int) -> None:
     store = Store(tmp_path / "one" / "two" / "three", b"state")
-    before = os.umask(umask)
+    old_umask = os.umask(umask)
     try:
         store.write("name", CONTENT)
     finally:
-        os.umask(before)
+        os.umask(old_umask)
     for folder in (store.folder, *list(store.folder.parents)[:2]):
         assert folder.stat().st_mode & 0o777 == 0o700
     assert (store.folder / "name").stat().st_mode & 0o777 == 0o600
     assert store.read("name") == CONTENT
 
 
-def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
+def test_nothing_is_cached_if_the_folder_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     store = Store(tmp_path / "file" / "folder", b"state")
     with pytest.raises(NotADirectoryError):
@@ -130,47 +134,49 @@ def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
     assert str(store.folder) in (obstacle(store) or "")
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_file(filled: Store) -> None:
+def test_a_disk_that_is_full_while_a_file_is_written(filled: Store) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    # The signal would end the process. If it is ignored, writing raises an OSError.
+    old_handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         with pytest.raises(OSError, match=os.strerror(errno.EFBIG)):
             filled.write("name", CONTENT * 2)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, before)
+        signal.signal(signal.SIGXFSZ, old_handler)
     assert filled.read("name") == CONTENT
     assert [path.name for path in filled.folder.iterdir()] == ["name"]
 
 
-WRITES = """
+SCRIPT = """
 import sys
 from pathlib import Path
 from gpusudoku.kernels.kernel_store import Store
-store, content = Store(Path(sys.argv[1]), b"state"), bytes(range(256)) * 4000
+store = Store(Path(sys.argv[1]), b"state")
+content = bytes(range(256)) * 4000
 print("begun", flush=True)
 while True:
     store.write("name", content)
 """
 
 
-def test_killed_at_any_moment_while_others_read(tmp_path: Path) -> None:
-    """Two processes write the same file without a pause; each time it is read, it is whole."""
+def test_a_file_is_complete_while_others_write_it(tmp_path: Path) -> None:
+    """Two processes write the same file repeatedly, and are killed."""
     filled = Store(tmp_path / "folder", b"state")
-    whole = bytes(range(256)) * 4000
-    filled.write("name", whole)
-    command = [sys.executable, "-c", WRITES, str(filled.folder)]
+    content = bytes(range(256)) * 4000
+    filled.write("name", content)
+    command = [sys.executable, "-c", SCRIPT, str(filled.folder)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     try:
         for writer in writers:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"begun\n"
         for _ in range(20):
-            assert filled.read("name") == whole
+            assert filled.read("name") == content
     finally:
         for writer in writers:
             writer.kill()
             writer.communicate()
-    assert filled.read("name") == whole
+    assert filled.read("name") == content

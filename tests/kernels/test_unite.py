@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from gpusudoku.kernels.contraction.nine.strips import WIDE, unite, unite_three
+from gpusudoku.kernels.contraction.nine.unite import WIDE, unite, unite_three
 from gpusudoku.kernels.kernel import register_all
 
 register_all()

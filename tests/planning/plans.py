@@ -26,12 +26,12 @@ from tests.boards import full_grid, puzzle
 NINE = puzzle("3x3", 26, 3)
 GENERAL = puzzle("2x3", 8, 1)
 LARGE = puzzle("2x5", 30, 1)
-"""One whose sum is long enough to be cut, of any shape: 25 million solutions."""
+"""A board whose contraction is long enough to be cut into tasks: it has 25 million solutions."""
 FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
 
 
 class AfterPolls(Deadline):
-    """Passes when it was asked so many times."""
+    """A deadline that passes after ``polls`` reads of ``cancelled``."""
 
     def __init__(self, polls: int) -> None:
         super().__init__(inf)
@@ -69,9 +69,13 @@ BOARDS = {"3x3": NINE, "2x3": GENERAL, "2x5": LARGE}
 
 @cache
 def total(board: Board) -> int:
-    """Count all solutions: by the oracle, or, where that takes too long, by the methods."""
+    """Count all solutions: naively, or by both methods if that takes too long.
+
+    A search of LARGE takes too long, too.
+    """
     if board == GENERAL:
         return naive.count(board)
     methods = ["contraction"] if board == LARGE else ["search", "contraction"]
-    [number] = {count(board, device="cpu", method=method).count for method in methods}
-    return number
+    # The unpacking checks that the methods agree.
+    [solution_count] = {count(board, device="cpu", method=method).count for method in methods}
+    return solution_count

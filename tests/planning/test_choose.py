@@ -1,4 +1,4 @@
-"""Search or contraction: what takes less; both count alike."""
+"""The choice between search and contraction: the quicker method; both agree."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_limits_mean_the_same(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["search", "contraction", "auto"])
 def test_boards_of_all_shapes_alone_and_together(method: str) -> None:
-    """With few solutions and with none."""
+    """They have few solutions or none."""
     boards = [puzzle(shape, clues, 1) for shape, clues in CLUES.items()]
     boards += [spoilt(puzzle(shape, clues, 3), 4) for shape, clues in CLUES.items()]
     boards += [spoilt(puzzle("3x3", 60, 5), 1), Board([1, 1] + [0] * 14)]
@@ -63,8 +63,8 @@ def test_boards_of_all_shapes_alone_and_together(method: str) -> None:
     assert [result.count for result in results] == expected
 
 
-def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is bounded by counted work, not by the clock; a long one is announced."""
+def test_estimating_a_contraction_is_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted work limits it, not time; a long estimate is announced."""
     monkeypatch.setattr(protocol, "LONG_SECONDS", 0.0)
     board = puzzle("4x4", 102, 1)
     looks = list[float]()
@@ -74,16 +74,16 @@ def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.Monk
             looks.append(seconds)
 
     with watching(Looks()):
-        first, second = (choose(board, Options()) for _ in range(2))
-    search = first.estimates.search_seconds
+        plan, second_plan = (choose(board, Options()) for _ in range(2))
+    search = plan.estimates.search_seconds
     assert looks == [search, search]
-    assert first.estimates == second.estimates
+    assert plan.estimates == second_plan.estimates
 
 
 @pytest.mark.parametrize("threads", [1, 16])
-def test_every_machine_chooses_the_same(threads: int) -> None:
+def test_the_choice_does_not_depend_on_the_machine(threads: int) -> None:
     for board in (BOARD, puzzle("3x3", 30, 2), GENERAL):
-        there = choose(board, Options(), engine=CpuEngine(threads))
-        here = choose(board, Options())
-        assert (there.method, there.estimates) == (here.method, here.estimates)
-        assert there.tasks() == here.tasks()
+        plan_for_engine = choose(board, Options(), engine=CpuEngine(threads))
+        plan = choose(board, Options())
+        assert (plan_for_engine.method, plan_for_engine.estimates) == (plan.method, plan.estimates)
+        assert plan_for_engine.tasks() == plan.tasks()

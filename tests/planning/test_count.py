@@ -1,4 +1,4 @@
-"""Boards by the thousand: counted together just as they would be one by one."""
+"""Batches of boards: their counts are those of single boards."""
 
 from __future__ import annotations
 
@@ -18,36 +18,46 @@ from tests.boards import CLUES, puzzle, spoilt
 
 
 @pytest.mark.parametrize(("limit", "jobs"), [(None, 1), (None, 2), (1, 2), (7, 1)])
-def test_as_one_by_one(limit: int | None, jobs: int) -> None:
+def test_a_batch_has_the_counts_of_single_boards(limit: int | None, jobs: int) -> None:
     boards = [puzzle("2x3", 9 + seed % 20, seed) for seed in range(15)]
     boards += [spoilt(board, 5) for board in boards[:10]]
     boards[7:7] = [puzzle("3x3", CLUES["3x3"], seed) for seed in range(15)]
     options = {"device": "cpu", "jobs": jobs, "limit": limit}
-    alone = [count(board, **options) for board in boards]
+    single_results = [count(board, **options) for board in boards]
     results = list(count_many(boards, **options))
     assert [result.board for result in results] == boards
-    assert [(r.count, r.exact) for r in results] == [(r.count, r.exact) for r in alone]
+    assert [(r.count, r.exact) for r in results] == [(r.count, r.exact) for r in single_results]
     by_geometry = [Batch.of(boards[:7]), Batch.of(boards[7:22]), Batch.of(boards[22:])]
-    chosen = Options(**options)
-    counts = list(count_batches(by_geometry, chosen, engine_for(chosen)))
-    assert [number for each in counts for number in each.numbers.tolist()] == [
-        r.count for r in alone
+    chosen_options = Options(**options)
+    counts = list(count_batches(by_geometry, chosen_options, engine_for(chosen_options)))
+    assert [number for block in counts for number in block.numbers.tolist()] == [
+        r.count for r in single_results
     ]
-    assert all(type(number) is int for each in counts for number in each.numbers.tolist())
+    assert all(type(number) is int for block in counts for number in block.numbers.tolist())
     assert sum(map(len, counts)) == len(boards)
 
 
 @pytest.mark.parametrize("method", ["auto", "contraction"])
-def test_few_solutions_and_many_in_turn(method: str) -> None:
-    few = puzzle("3x3", 33, 1)
-    many = puzzle("3x3", 26, 3)
-    counts = [naive.count(few), count(many, device="cpu").count]
+def test_boards_with_few_and_many_solutions_alternate(method: str) -> None:
+    board_with_few = puzzle("3x3", 33, 1)
+    board_with_many = puzzle("3x3", 26, 3)
+    counts = [naive.count(board_with_few), count(board_with_many, device="cpu").count]
     assert counts[0] < 64 <= counts[1]
-    boards = [few, many, many, few, few, few, many]
+    boards = [
+        board_with_few,
+        board_with_many,
+        board_with_many,
+        board_with_few,
+        board_with_few,
+        board_with_few,
+        board_with_many,
+    ]
     boards.append(Board.empty(Geometry(3, 3)))
     results = list(count_many(boards, device="cpu", method=method))
     assert results[-1].count == 6670903752021072936960
-    assert [result.count for result in results[:-1]] == [counts[b is many] for b in boards[:-1]]
+    assert [result.count for result in results[:-1]] == [
+        counts[board is board_with_many] for board in boards[:-1]
+    ]
     assert [result.board for result in results] == boards
 
 

@@ -1,4 +1,4 @@
-"""Plans: prices, tasks, limits, and what stops them."""
+"""Plans: estimates, tasks, limits, deadlines and cancellation."""
 
 from __future__ import annotations
 
@@ -53,38 +53,38 @@ def test_a_search_has_so_many_tasks() -> None:
 def test_a_search_stops_at_the_limit(limit: int) -> None:
     assert search(NINE, limit=limit).seconds < search(NINE).seconds
     for board in (NINE, GENERAL):
-        [found] = search(board, limit=limit).run(CpuEngine(1)).counts
-        assert limit <= found < total(board)
-        [found] = search(board, limit=limit).run(CpuEngine(2)).counts
-        assert found >= limit
+        [solution_count] = search(board, limit=limit).run(CpuEngine(1)).counts
+        assert limit <= solution_count < total(board)
+        [solution_count] = search(board, limit=limit).run(CpuEngine(2)).counts
+        assert solution_count >= limit
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("cutoff", [None, 1000])
 def test_a_deadline_ends_a_search(jobs: int, cutoff: float | None) -> None:
-    """At whatever moment: roots that it does not end have all their solutions, others some."""
+    """At any moment: finished roots have all their solutions, unfinished ones some."""
     boards = [puzzle("2x3", clues, 1) for clues in (8, 20, 9, 30)]
     totals = [naive.count(board) for board in boards]
-    seen = set()
+    unfinished_counts = set()
     for polls in range(0, 60, 3):
         plan = SearchPlan(Frontier.of(boards), Options(cutoff=cutoff))
         outcome = plan.run(CpuEngine(jobs), deadline=AfterPolls(polls))
         for root, (number, whole) in enumerate(zip(outcome.counts, totals, strict=True)):
             assert number <= whole if root in outcome.unfinished else number == whole
-        seen.add(len(outcome.unfinished))
-    assert len(seen) > 1
+        unfinished_counts.add(len(outcome.unfinished))
+    assert len(unfinished_counts) > 1
 
 
 def test_a_deadline_does_not_count_the_time_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
+    clock = [0.0]
     compile_plan = SearchPlan.compile
 
     def slow(self: SearchPlan, engine: CpuEngine) -> int:
-        now[0] += 1000
+        clock[0] += 1000
         return compile_plan(self, engine)
 
     monkeypatch.setattr(SearchPlan, "compile", slow)
-    outcome = search(GENERAL).run(CpuEngine(1), deadline=Deadline(10, lambda: now[0]))
+    outcome = search(GENERAL).run(CpuEngine(1), deadline=Deadline(10, lambda: clock[0]))
     assert (outcome.counts, [*outcome.unfinished]) == ([total(GENERAL)], [])
 
 
@@ -104,29 +104,29 @@ def test_a_deadline_that_has_passed(make: Callable[[], Plan]) -> None:
 
 def test_a_token_stops_a_long_run_from_another_thread() -> None:
     token = CancelToken()
-    counted = threading.Event()
+    has_counted = threading.Event()
 
     def progress(state: Progress) -> None:
         if state.count:
-            counted.set()
+            has_counted.set()
 
     def cancel() -> None:
-        assert counted.wait(100)
+        assert has_counted.wait(100)
         token.cancel()
 
-    before = threading.active_count()
+    threads_before = threading.active_count()
     thread = threading.Thread(target=cancel)
     thread.start()
     with pytest.raises(Interrupted) as caught, token, reporting(progress):
         search(EMPTY).run(CpuEngine(2))
     assert caught.value.count > 0
     thread.join()
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 @every_plan
 def test_a_plan_that_was_cancelled_before_stops_at_once(make: Callable[[], Plan]) -> None:
-    """It can be run again: what was made of it before is whole, or made anew."""
+    """It can be run again: unfinished preparations are repeated."""
     plan = make()
     token = CancelToken()
     token.cancel()
@@ -139,16 +139,16 @@ def test_a_plan_that_was_cancelled_before_stops_at_once(make: Callable[[], Plan]
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_count_can_be_interrupted(jobs: int) -> None:
-    """By Ctrl-C: with what it has found so far, and no thread left behind."""
-    seen = []
+    """The error has the count so far, and no thread is left."""
+    counts = []
 
     def progress(state: Progress) -> None:
-        seen.append(state.count)
+        counts.append(state.count)
         if state.count:
             raise KeyboardInterrupt
 
-    before = threading.active_count()
+    threads_before = threading.active_count()
     with pytest.raises(Interrupted) as caught:
         count(EMPTY, device="cpu", method="search", jobs=jobs, progress=progress)
-    assert caught.value.count >= seen[-1] > 0
-    assert threading.active_count() <= before
+    assert caught.value.count >= counts[-1] > 0
+    assert threading.active_count() <= threads_before

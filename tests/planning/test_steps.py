@@ -1,4 +1,4 @@
-"""Parts and steps of plans: what they find adds up, whatever takes up what is left."""
+"""Parts and steps of plans: their counts add up, even if another plan continues the rest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("parts", [3, 1000])
 @pytest.mark.parametrize("name", PLANS)
 def test_the_counts_of_parts_add_up(name: str, parts: int) -> None:
-    """For each part the plan is made anew, as another machine would."""
+    """Each part has a new plan, as on another machine."""
     make = PLANS[name]
     engine = CpuEngine(2)
     plan = make()
@@ -55,7 +55,7 @@ def test_the_counts_of_parts_add_up(name: str, parts: int) -> None:
 
 
 def test_the_guesses_of_parts_add_up() -> None:
-    """Every board of a search is made once, wherever the tree is cut."""
+    """Each node of a search is visited once, wherever the tree is cut."""
     whole = search(NINE, strategy="first").run(CpuEngine(1)).stats
     for parts in (1, 3):
         plan = search(NINE, strategy="first")
@@ -66,24 +66,24 @@ def test_the_guesses_of_parts_add_up() -> None:
 
 
 @every_plan
-def test_tasks_depend_on_no_threads(make: Callable[[], Plan]) -> None:
-    """Their number, and the count of each; whether the plan was run before or not."""
-    found = []
+def test_tasks_do_not_depend_on_threads(make: Callable[[], Plan]) -> None:
+    """Neither their number nor their counts do, even if the plan was run before."""
+    outcomes = []
     for threads in (1, 3):
         engine = CpuEngine(threads)
         plan = make()
         if threads == 3:
             plan.run(engine)
         number = plan.tasks()
-        some = Portion.of(range(k, k + 1) for k in range(0, number, max(1, number // 40)))
-        found.append((number, by_task([plan.step(engine, some)])))
-    assert found[0] == found[1]
-    assert found[0][0] > 1
-    assert any(found[0][1].values())
+        portion = Portion.of(range(k, k + 1) for k in range(0, number, max(1, number // 40)))
+        outcomes.append((number, by_task([plan.step(engine, portion)])))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] > 1
+    assert any(outcomes[0][1].values())
 
 
 def by_task(steps: Iterable[StepResult]) -> dict[int, int]:
-    """Add up the counts of tasks over steps; of runs of tasks, by their first."""
+    """Add up the counts of steps by task; a range of tasks goes by its first."""
     counts = defaultdict[int, int](int)
     for step in steps:
         for tasks, number in step.counts:
@@ -92,7 +92,7 @@ def by_task(steps: Iterable[StepResult]) -> dict[int, int]:
 
 
 def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[StepResult]:
-    """Take all steps of a plan, which is made anew before each, on other numbers of threads."""
+    """Return all steps of a plan; each has a new plan and another number of threads."""
     portion = make().part(1, 1)
     threads = 1
     while portion:
@@ -104,7 +104,7 @@ def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[StepResult]:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_short_steps_lose_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is suspended as soon as the job looks up, and taken up by another plan."""
+    """Each is suspended at once, and another plan continues."""
     monkeypatch.setattr(job, "POLL_SECONDS", 0.001)
     make = PLANS[name]
     steps = list(steps_of(make, 0.002))
@@ -117,12 +117,12 @@ def test_short_steps_lose_nothing(name: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("make", "board"), [(search, NINE), (contraction, LARGE), (in_parts, GENERAL)]
 )
-def test_a_cancelled_step_says_what_was_found_and_is_left(
+def test_a_cancelled_step_reports_its_counts_and_the_remaining_tasks(
     make: Callable[[Board], Plan], board: Board
 ) -> None:
-    """However often it is cancelled, at any time."""
+    """It may be cancelled repeatedly, at any time."""
     plan = make(board)
-    found = 0
+    solution_count = 0
     cancelled = 0
     portion = plan.part(1, 1)
     while portion:
@@ -133,9 +133,9 @@ def test_a_cancelled_step_says_what_was_found_and_is_left(
             step = plan.step(CpuEngine(2), portion)
         timer.cancel()
         portion = step.remaining
-        found = found + step.count
+        solution_count = solution_count + step.count
         cancelled += step.interrupted is not None
-    assert found == total(board)
+    assert solution_count == total(board)
     assert cancelled > 0
 
 
@@ -144,22 +144,22 @@ def test_a_step_lists_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = search(GENERAL)
     rows = list[tuple[int, ...]]()
     portion = plan.part(1, 1)
-    listed = 0
+    solution_count = 0
 
     def take(block: Any, _: Any) -> None:
         rows.extend(map(tuple, block.tolist()))
 
     while portion:
         step = plan.step(CpuEngine(2), portion, seconds=0.002, on_solutions=take)
-        listed += step.count
-        assert listed == len(rows)
+        solution_count += step.count
+        assert solution_count == len(rows)
         portion = step.remaining
     assert sorted(rows) == sorted(naive.solutions(GENERAL))
 
 
 @every_plan
 def test_portions_of_another_plan_are_refused(make: Callable[[], Plan]) -> None:
-    """They may come from a file that is damaged. An empty one is no work."""
+    """They may come from a damaged file. An empty portion is no work."""
     plan = make()
     step = plan.step(CpuEngine(2), Portion.of([]))
     assert (step.count, step.counts, bool(step.remaining)) == (0, (), False)

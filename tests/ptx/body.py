@@ -1,7 +1,7 @@
-"""The LLVM IR of one function while it is written: values, registers, faults.
+"""A writer of the LLVM IR of one function: values, registers, faults.
 
-Registers are variables on LLVM's stack, which it turns into values. Each instruction notes which
-registers it reads and writes, so that what lives across a barrier is known at the end.
+Each PTX register is a variable on LLVM's stack; LLVM turns it into values. Each instruction records
+which registers it reads and writes. From these the registers that are live across a barrier follow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from tests.ptx.layout import Layout, Site
 from tests.ptx.parse import Function, Immediate, Instruction, Operand, Register, Symbol
 
 SPECIAL = {f"%{name}.x": f"%context.{name}" for name in ("tid", "ntid", "ctaid", "nctaid")}
-"""Special registers; grids and blocks have one axis."""
+"""The value of each special register."""
+# Grids and blocks have one axis: the others have index 0 and size 1.
 SPECIAL |= {f"%{name}.{axis}": "0" for name in ("tid", "ctaid") for axis in "yz"}
 SPECIAL |= {f"%{name}.{axis}": "1" for name in ("ntid", "nctaid") for axis in "yz"}
 SPECIAL["%laneid"] = "%lane"
@@ -20,7 +21,7 @@ SPECIAL["%laneid"] = "%lane"
 
 @dataclass
 class Step:
-    """What one instruction became."""
+    """The LLVM IR of one instruction."""
 
     lines: list[str] = field(default_factory=list)
     reads: set[str] = field(default_factory=set)
@@ -28,12 +29,16 @@ class Step:
     target: str | None = None
     """The label to which it may jump."""
     falls_through: bool = True
+    """Whether execution may continue with the next step."""
     stop: int | None = None
-    """If the thread waits after it, for others: the state in which it is then."""
+    """The state of the thread, if it waits for other threads after this instruction."""
 
 
 class Body:
-    """Writes instructions; ``instruction`` is the one that is written now."""
+    """Writes instructions; ``instruction`` is the current one.
+
+    If ``checked``, every access to memory is checked.
+    """
 
     instruction: Instruction
 
@@ -45,19 +50,20 @@ class Body:
         self._names = 0
 
     def begin(self) -> None:
-        """Begin a step."""
+        """Begin the next step."""
         self.step = Step()
         self.steps.append(self.step)
 
-    def name(self, kind: str = "t") -> str:
+    def name(self, prefix: str = "t") -> str:
+        """Return a new name."""
         self._names += 1
-        return f"{kind}{self._names}"
+        return f"{prefix}{self._names}"
 
     def line(self, text: str) -> None:
         self.step.lines.append(f"  {text}")
 
     def op(self, text: str) -> str:
-        """Write an instruction that has a value; returns the value's name."""
+        """Write an LLVM instruction that has a value; return the name of the value."""
         value = f"%{self.name()}"
         self.line(f"{value} = {text}")
         return value
@@ -65,14 +71,18 @@ class Body:
     def label(self, name: str) -> None:
         self.step.lines.append(f"{name}:")
 
-    def resize(self, value: str, bits: int, wanted: int, signed: bool = False) -> str:
-        if bits == wanted:
+    def resize(self, value: str, old_bits: int, new_bits: int, signed: bool = False) -> str:
+        """Convert a value to another width."""
+        if old_bits == new_bits:
             return value
-        how = "trunc" if bits > wanted else "sext" if signed else "zext"
-        return self.op(f"{how} i{bits} {value} to i{wanted}")
+        if old_bits > new_bits:
+            conversion = "trunc"
+        else:
+            conversion = "sext" if signed else "zext"
+        return self.op(f"{conversion} i{old_bits} {value} to i{new_bits}")
 
     def read(self, operand: Operand, bits: int, loose: bool = False) -> str:
-        """The value of an operand; if ``loose``, the low bits of a wider register will do."""
+        """Return the value of an operand; if ``loose``, a register may be wider than ``bits``."""
         if isinstance(operand, Immediate):
             return str(operand.value % 2**bits)
         if isinstance(operand, Symbol):
@@ -85,40 +95,42 @@ class Body:
         name = operand.name
         if name in SPECIAL:
             return self.resize(self.op(f"add i64 {SPECIAL[name]}, 0"), 64, bits)
-        has = self._bits(name, bits, loose)
+        register_bits = self._register_bits(name, bits, loose)
         self.step.reads.add(name)
-        return self.resize(self.op(f'load i{has}, ptr %"{name}"'), has, bits)
+        value = self.op(f'load i{register_bits}, ptr %"{name}"')
+        return self.resize(value, register_bits, bits)
 
     def write(
         self, operand: Operand, value: str, bits: int, signed: bool = False, loose: bool = False
     ) -> None:
-        """Set a register; if ``loose``, a wider one is filled up."""
+        """Set a register; if ``loose``, it may be wider than ``bits``: the value is extended."""
         if not isinstance(operand, Register):
             raise self.instruction.error(f"{operand} where a register is expected")
-        has = self._bits(operand.name, bits, loose)
+        register_bits = self._register_bits(operand.name, bits, loose)
         self.step.writes.add(operand.name)
-        value = self.resize(value, bits, has, signed)
-        self.line(f'store i{has} {value}, ptr %"{operand.name}"')
+        value = self.resize(value, bits, register_bits, signed)
+        self.line(f'store i{register_bits} {value}, ptr %"{operand.name}"')
 
-    def _bits(self, name: str, wanted: int, loose: bool) -> int:
-        """How many bits a register has, which have to be so many, or also more if ``loose``."""
-        has = self.function.registers.get(name)
-        if has is None:
+    def _register_bits(self, name: str, bits: int, loose: bool) -> int:
+        """Return the width of a register, which must be ``bits``, or at least that if ``loose``."""
+        register_bits = self.function.registers.get(name)
+        if register_bits is None:
             raise self.instruction.error(f"unknown register {name}")
-        if has != wanted and not (loose and has > wanted):
-            raise self.instruction.error(f"{name} has {has} bits, not {wanted}")
-        return has
+        if register_bits != bits and not (loose and register_bits > bits):
+            raise self.instruction.error(f"{name} has {register_bits} bits, not {bits}")
+        return register_bits
 
-    def site(self, what: str, space: str = "", width: int = 1) -> int:
-        """Number a place where something can go wrong."""
-        at = self.instruction
-        return self.layout.add(Site(self.function.name, at.line, at.text, what, space, width))
+    def site(self, kind: str, space: str = "", width: int = 1) -> int:
+        """Return the number of a new site: a place where the instruction can fault."""
+        line = self.instruction.line
+        text = self.instruction.text
+        return self.layout.add(Site(self.function.name, line, text, kind, space, width))
 
-    def fault_unless(self, holds: str, site: int, address: str = "0") -> None:
-        """End the thread, and the launch, unless something holds."""
+    def fault_unless(self, condition: str, site: int, address: str = "0") -> None:
+        """Write a branch that ends the thread and the launch unless the condition holds."""
         good = self.name("good")
         bad = self.name("bad")
-        self.line(f"br i1 {holds}, label %{good}, label %{bad}")
+        self.line(f"br i1 {condition}, label %{good}, label %{bad}")
         self.label(bad)
         self.line(f"call void @fault(ptr %context, i64 {site}, i64 {address})")
         self.line("ret i64 -1")

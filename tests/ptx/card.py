@@ -1,6 +1,6 @@
-"""A card that is not there: the engine launches compiled PTX where Numba's kernels would run.
+"""A simulated GPU on which the engine launches compiled PTX instead of Numba's kernels.
 
-The simulator's settings hold, so NumPy has the memory, but no kernel of the simulator runs.
+Numba's simulator is on, so the memory of the GPU is NumPy's, but no kernel of the simulator runs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from tests.ptx import compiled
 from tests.ptx.launch import Kernel
 
 
-class Launched(NamedTuple):
+class Launch(NamedTuple):
+    """The size of a launch: blocks, and threads of a block."""
+
     blocks: int
     threads: int
 
 
 class Dispatcher:
-    """Takes the place of numba-cuda's: ``dispatcher[blocks, threads](*arguments)``.
+    """A stand-in for that of numba-cuda: ``dispatcher[blocks, threads](*arguments)``.
 
-    Numba would compile the kernel anew for arguments of other types; here they are refused.
+    Numba would compile the kernel again for arguments of other types; this class refuses them.
     """
 
     def __init__(self, kernel: Kernel, signature: tuple[Any, ...], card: Card) -> None:
@@ -37,20 +39,20 @@ class Dispatcher:
         self._card = card
 
     def __getitem__(self, configuration: tuple[int, int]) -> Callable[..., None]:
-        def launched(*arguments: Any) -> None:
+        def launch(*arguments: Any) -> None:
             types = tuple(typeof(argument) for argument in arguments)
             assert types == self._signature, "the kernel was compiled for other types"
             card = self._card
-            card.launches.append(Launched(*configuration))
+            card.launches.append(Launch(*configuration))
             self._kernel.launch(*configuration, arguments, seed=card.seed, workers=card.workers)
 
-        return launched
+        return launch
 
 
 class Card:
-    """Lets the engine launch the PTX of a compute capability.
+    """Makes the engine launch the PTX of a compute capability.
 
-    ``seed`` and ``workers`` are those of ``Kernel.launch``.
+    ``seed`` and ``workers`` are parameters of ``Kernel.launch``.
     """
 
     def __init__(
@@ -60,20 +62,20 @@ class Card:
         self.seed = seed
         self.workers = workers
         self.checked = checked
-        self.launches: list[Launched] = []
+        self.launches: list[Launch] = []
         self.sums: set[bool] = set()
-        """The widths of sums that were launched."""
+        """The values of ``wide`` of the launched sums."""
 
     def insert(self, patch: pytest.MonkeyPatch, blocks: int, threads: int) -> None:
-        """Let kernels be those of this card, which runs so many blocks at once."""
+        """Replace the engine's kernels; the card runs ``blocks`` blocks of ``threads`` at once."""
         patch.setattr(device, "SIMULATED_BLOCKS", blocks)
         patch.setattr(device, "SIMULATED_THREADS", threads)
         patch.setattr(search, "kernel", self._search)
         patch.setattr(nine, "kernel", self._sum)
 
     def _search(self, shape: Shape, settings: SearchSettings, _: LaunchSettings) -> Dispatcher:
-        case = (shape.box_rows, shape.box_columns, settings.techniques, settings.strategy)
-        kernel = compiled.kernel((*case, *self.capability), self.checked)
+        search_case = (shape.box_rows, shape.box_columns, settings.techniques, settings.strategy)
+        kernel = compiled.kernel((*search_case, *self.capability), self.checked)
         return Dispatcher(kernel, search.signature(shape), self)
 
     def _sum(self, wide: bool) -> Dispatcher:

@@ -1,4 +1,4 @@
-"""The project's kernels as PTX, compiled in subprocesses, because the simulator is on here."""
+"""The kernels of the project as PTX, compiled in subprocesses: this process has the simulator."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import cache, partial
 import pytest
 
 from tests import shared
-from tests.compiler import COMPILING_SECONDS, need_compiler, need_numba_cuda, said
+from tests.compiler import COMPILING_SECONDS, need_compiler, need_numba_cuda, run_script
 from tests.ptx.launch import Kernel, load
 
 WAITING = pytest.mark.timeout(2 * COMPILING_SECONDS)
-"""For tests that need kernels: the first of them waits for the compiler."""
+"""The mark of tests that need kernels: the first of them waits for the compiler."""
 
 COMPILE = """
 import gc
@@ -27,7 +27,7 @@ class Device:
     compute_capability = None
 
 
-gc.disable()  # there is hardly any garbage, and looking for it takes a tenth of the time
+gc.disable()  # there is hardly any garbage, and collecting it takes a tenth of the time
 
 # Compiling a device function asks for the current device, that is, for a driver.
 dispatcher.get_current_device = lambda: Device
@@ -39,25 +39,28 @@ from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 
 # Most of the time goes into device functions, which are the same for all GPUs.
-build_kernel, nine_kernel = cache(build_kernel), cache(nine_cuda.build_kernel)
+build_search = cache(build_kernel)
+build_sum = cache(nine_cuda.build_kernel)
 
-for *what, major, minor in json.load(sys.stdin):
+for *settings, major, minor in json.load(sys.stdin):
     Device.compute_capability = (major, minor)
-    if len(what) > 1:
-        rows, columns, techniques, strategy = what
-        shape, settings = Shape(rows, columns), SearchSettings(techniques, strategy)
+    if len(settings) > 1:
+        rows, columns, techniques, strategy = settings
+        shape = Shape(rows, columns)
         launch = launch_settings(shape, (major, minor))
-        kernel, types = build_kernel(shape, settings, launch), signature(shape)
+        kernel = build_search(shape, SearchSettings(techniques, strategy), launch)
+        types = signature(shape)
     else:
-        kernel, types = nine_kernel(bool(what[0])), nine_cuda.SIGNATURE
+        kernel = build_sum(bool(settings[0]))
+        types = nine_cuda.SIGNATURE
     arguments, _ = sigutils.normalize_signature(types)
     ptx, result = cuda.compile_ptx(kernel, arguments, cc=(major, minor))
     print(json.dumps({"ptx": ptx, "result": str(result)}))
 """
-"""Compiles the cases that it reads, and prints a line for each."""
+"""A script that reads cases, compiles them, and prints a line for each."""
 
-FOR_THE_CPU = """
-# A process that has compiled for a GPU compiles for the CPU, too, with functions of the same names.
+COMPILE_FOR_CPU = """
+# A process that has compiled for a GPU can also compile functions of the same names for the CPU.
 from gpusudoku.kernels.search import cpu
 
 cpu.run(Shape(3, 3), SearchSettings()).compile()
@@ -65,8 +68,11 @@ print(json.dumps({"cpu": "compiled"}))
 """
 
 Case = tuple[int, ...]
-"""Box rows, box columns, techniques, strategy, and the compute capability, as in ``test_ptx``;
-1 if wide, and the capability, is the sum of the contraction."""
+"""A kernel and the compute capability (two numbers) for which it is compiled.
+
+    (box rows, box columns, techniques, strategy, major, minor)     the search
+    (1 if wide else 0, major, minor)                                the sum of the contraction
+"""
 
 DEFAULT = (3, 1)
 ALL = (31, 1)
@@ -74,9 +80,13 @@ ALL = (31, 1)
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]
 DIALECTS = [(9, 0), (10, 0)]
-"""One of each dialect of the compiler: one to compute capability 9.0, and one from 10.0 on. In each
-the code is the same for every card, so only these are run: see ``test_coverage``."""
-RARE: list[Case] = [(*what, *c) for what in [(3, 3, *DEFAULT), (0,)] for c in [(7, 5), (12, 0)]]
+"""One capability of each dialect of the compiler: up to 9.0, and from 10.0. The code of a dialect
+is the same for every card (see ``test_coverage``), so tests run only these."""
+RARE: list[Case] = [
+    (*settings, *capability)
+    for settings in [(3, 3, *DEFAULT), (0,)]
+    for capability in [(7, 5), (12, 0)]
+]
 RARE += [(3, 3, *ALL, *capability) for capability in DIALECTS]
 RARE += [(3, 3, 0, 0, 9, 0), (5, 5, *DEFAULT, 9, 0), (8, 8, *DEFAULT, 9, 0)]
 """The cases that only slow tests need."""
@@ -89,36 +99,46 @@ KINDS: dict[str, list[Case]] = {
     "sums": [(wide, *capability) for wide in (0, 1) for capability in DIALECTS],
     "rare": RARE,
 }
-"""Which cases are compiled together: what they have in common is compiled once."""
+"""The cases that are compiled together, by the name of their kind: a process compiles the device
+functions that they share only once."""
 CASES = [case for cases in KINDS.values() for case in cases]
 
 NAME = re.compile(r"_(?:Z[\w$]*?|cudapy_smem_\d+)(?=_param_\d|[^\w$])")
-"""What numba-cuda calls a kernel or a variable: types, options and a number are in it."""
+"""The names that numba-cuda gives to kernels and variables: they contain types, options and a
+number."""
 
 
 def kind(case: Case) -> str:
-    """The name of the cases that this one is compiled with."""
+    """Return the kind of a case."""
     return next(name for name, cases in KINDS.items() if case in cases)
 
 
 def compile_kind(name: str) -> list[dict[str, str]]:
-    """What a subprocess says: a line for each case, and for one kind one for the CPU."""
-    script = COMPILE + FOR_THE_CPU * (name == "rare")
-    return said(script, given=json.dumps(KINDS[name]))
+    """Compile the cases of a kind in a subprocess; return a line for each.
+
+    For the kind "rare" a last line reports that a kernel for the CPU was compiled, too.
+    """
+    script = COMPILE
+    if name == "rare":
+        script += COMPILE_FOR_CPU
+    return run_script(script, stdin=json.dumps(KINDS[name]))
 
 
 @cache
 def output(*names: str) -> dict[str, list[dict[str, str]]]:
-    """What is said of these kinds, each compiled once for all processes; skips where none can."""
+    """Return the lines of these kinds, or skip the test if there is no compiler.
+
+    Each kind is compiled once for all test processes.
+    """
     need_numba_cuda()
-    found = shared.all_of({f"ptx {name}": partial(compile_kind, name) for name in names})
-    for lines in found.values():
+    lines_of = shared.compute_all({f"ptx {name}": partial(compile_kind, name) for name in names})
+    for lines in lines_of.values():
         need_compiler(lines)
-    return dict(zip(names, found.values(), strict=True))
+    return dict(zip(names, lines_of.values(), strict=True))
 
 
 def results(*names: str) -> dict[Case, dict[str, str]]:
-    """The PTX and the result's type of every case of these kinds."""
+    """Return the PTX and the type of the result of every case of these kinds."""
     return {
         case: line
         for name, lines in output(*names).items()
@@ -127,23 +147,23 @@ def results(*names: str) -> dict[Case, dict[str, str]]:
 
 
 def texts() -> dict[Case, str]:
-    """The PTX of every case."""
+    """Return the PTX of every case."""
     return {case: line["ptx"] for case, line in results(*KINDS).items()}
 
 
 def plain(ptx: str) -> str:
-    """The same code with short names and for any card."""
+    """Return PTX with short names and without a compute capability, so that it can be compared."""
     names: dict[str, str] = {}
     short = NAME.sub(lambda match: names.setdefault(match[0], f"name_{len(names)}"), ptx)
     return re.sub(r"^\.target .*$", ".target any", short, flags=re.MULTILINE)
 
 
 def kernel(case: Case, checked: bool = True) -> Kernel:
-    """The kernel of a case, built to run here."""
-    return built(plain(results(kind(case))[case]["ptx"]), checked)
+    """Return the kernel of a case, built to run on the CPU."""
+    return build(plain(results(kind(case))[case]["ptx"]), checked)
 
 
 @cache
-def built(ptx: str, checked: bool) -> Kernel:
-    [found] = load(ptx, checked).values()
-    return found
+def build(ptx: str, checked: bool) -> Kernel:
+    [only_kernel] = load(ptx, checked).values()
+    return only_kernel

@@ -15,13 +15,13 @@ Insert = Callable[..., Card]
 
 @pytest.fixture
 def insert(monkeypatch: pytest.MonkeyPatch) -> Insert:
-    """Put a card of some compute capability in the machine: see ``Card``."""
+    """Return a function that inserts a card of a compute capability: see ``Card``."""
     if not availability.simulated():
         pytest.skip("a GPU is there: see test_gpu.py")
 
-    def inserted(*capability: int, blocks: int = 2, threads: int = 4, **options: Any) -> Card:
+    def insert_card(*capability: int, blocks: int = 2, threads: int = 4, **options: Any) -> Card:
         card = Card(capability, **options)
         card.insert(monkeypatch, blocks, threads)
         return card
 
-    return inserted
+    return insert_card

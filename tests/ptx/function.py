@@ -1,173 +1,204 @@
-"""One kernel -> LLVM IR: its instructions, jumps, and where its threads wait for each other.
+"""Translate a kernel to LLVM IR: its instructions, jumps, barriers and votes.
 
-A kernel is called for one thread, with the state in which that thread is: 0 at the beginning, else
-it says at which barrier or vote it waits (one more than the site, and the kind of vote in the upper
-half). It returns the next state, 0 when the thread has ended, or -1 after a fault.
+The native code of a kernel runs one thread up to its next stop, that is, a barrier or a vote at
+which it waits for other threads. It gets the state of the thread and returns the next one:
+
+    bits 63..32          31..0
+    kind of vote, or 0 | 1 + site of the stop
+
+The state is 0 at the beginning. The result is 0 if the thread has ended, and -1 after a fault.
 """
 
 from __future__ import annotations
 
 from tests.ptx.body import Body, Step
-from tests.ptx.layout import Layout, loaded_context
+from tests.ptx.layout import Layout, load_context
 from tests.ptx.memory import access
 from tests.ptx.opcodes import compute
 from tests.ptx.parse import Function, Immediate, Instruction, Label, Operand, Symbol, Variable
 
 VOTES = {"vote.sync.any.pred": 1, "vote.sync.ballot.b32": 2, "bar.warp.sync": 3}
-"""What the threads of a warp wait in, and its number in the upper half of a state."""
+"""The instructions at which the threads of a warp wait, and their kind in a state."""
 
 
 def write_function(layout: Layout, function: Function, checked: bool) -> str:
-    """The LLVM IR of a kernel."""
+    """Return the LLVM IR of a kernel."""
     body = Body(layout, function, checked)
-    labels: dict[str, int] = {}
-    known = {each.name for each in function.body if isinstance(each, Label)}
-    for each in function.body:
+    label_names = {statement.name for statement in function.body if isinstance(statement, Label)}
+    label_steps: dict[str, int] = {}
+    for statement in function.body:
         body.begin()
-        if isinstance(each, Label):
-            labels[each.name] = len(body.steps) - 1
-            body.line(f'br label %"{each.name}"')
-            body.label(f'"{each.name}"')
+        if isinstance(statement, Label):
+            label_steps[statement.name] = len(body.steps) - 1
+            # A block of LLVM must end with a jump, here to the next one.
+            body.line(f'br label %"{statement.name}"')
+            body.label(f'"{statement.name}"')
             continue
-        body.instruction = each
-        write_instruction(body, each)
-        if body.step.target not in (None, *known):
-            raise each.error(f"unknown label {body.step.target}")
-    stops = write_stops(body, labels)
+        body.instruction = statement
+        write_instruction(body, statement)
+        if body.step.target not in (None, *label_names):
+            raise statement.error(f"unknown label {body.step.target}")
+    stops = write_stops(body, label_steps)
     lines = [line for step in body.steps for line in step.lines]
     head = f'define i64 @"{function.name}"(ptr %context, ptr %frame, i64 %state) {{'
-    return "\n".join([head, *begun(body, stops), *lines, "  ret i64 0", "}", ""])
+    return "\n".join([head, *write_entry(body, stops), *lines, "  ret i64 0", "}", ""])
 
 
-def write_instruction(body: Body, it: Instruction) -> None:
-    opcode = it.opcode.split(".")[0]
-    if it.guard is not None and opcode != "bra":
-        raise it.error("only jumps have conditions here")
-    if it.opcode in ("bra", "bra.uni"):
-        jump(body, it)
-    elif it.opcode == "ret" and not it.operands:
+def write_instruction(body: Body, instruction: Instruction) -> None:
+    """Write one instruction."""
+    opcode = instruction.opcode.split(".")[0]
+    if instruction.guard is not None and opcode != "bra":
+        raise instruction.error("only jumps have conditions here")
+    if instruction.opcode in ("bra", "bra.uni"):
+        jump(body, instruction)
+    elif instruction.opcode == "ret" and not instruction.operands:
         body.line("ret i64 0")
-        body.label(body.name("dead"))
+        body.label(body.name("dead"))  # LLVM needs a label after the end of a block
         body.step.falls_through = False
-    elif it.opcode == "bar.sync":
-        if it.operands != (Immediate(0),):
-            raise it.error("only barrier 0, for all threads of the block, is known")
+    elif instruction.opcode == "bar.sync":
+        if instruction.operands != (Immediate(0),):
+            raise instruction.error("only barrier 0, for all threads of the block, is known")
         body.step.stop = body.site("barrier") + 1
-    elif it.opcode in VOTES:
-        vote(body, it)
-    elif it.opcode == "cvta.to.global.u64":  # the generic addresses of global memory are its own
-        to, source = it.operands
-        body.write(to, body.read(source, 64), 64)
+    elif instruction.opcode in VOTES:
+        vote(body, instruction)
+    elif (
+        instruction.opcode == "cvta.to.global.u64"
+    ):  # a generic address of global memory is the same
+        target, source = instruction.operands
+        body.write(target, body.read(source, 64), 64)
     elif opcode in ("ld", "st", "atom"):
-        access(body, it)
+        access(body, instruction)
     else:
-        compute(body, it)
+        compute(body, instruction)
 
 
-def jump(body: Body, it: Instruction) -> None:
-    [target] = it.operands
+def jump(body: Body, instruction: Instruction) -> None:
+    """Write a jump; a guard makes it conditional."""
+    [target] = instruction.operands
     if not isinstance(target, Symbol):
-        raise it.error("expected a label")
+        raise instruction.error("expected a label")
     body.step.target = target.name
-    if it.guard is None:
+    if instruction.guard is None:
         body.line(f'br label %"{target.name}"')
         body.label(body.name("dead"))
         body.step.falls_through = False
         return
-    on = body.name("on")
-    body.line(f'br i1 {body.read(it.guard, 1)}, label %"{target.name}", label %{on}')
-    body.label(on)
+    not_taken = body.name("on")
+    condition = body.read(instruction.guard, 1)
+    body.line(f'br i1 {condition}, label %"{target.name}", label %{not_taken}')
+    body.label(not_taken)
 
 
-def vote(body: Body, it: Instruction) -> None:
-    """Wait for the threads of the warp that have not ended, and learn what they say, if anything.
+def vote(body: Body, instruction: Instruction) -> None:
+    """Wait for the threads of the warp that have not ended, and get their votes, if any.
 
-    The vote returns, and goes on from here when all threads of the warp have voted.
+    The native code returns at the vote, and resumes here when all threads of the warp have voted.
     """
-    *asked, members = it.operands
-    whole = body.op(f"icmp eq i32 {body.read(members, 32)}, -1")
-    body.fault_unless(whole, body.site("part"))
-    says: Operand = asked[1] if asked else Immediate(0)
+    *vote_operands, members = instruction.operands
+    is_whole_warp = body.op(f"icmp eq i32 {body.read(members, 32)}, -1")
+    body.fault_unless(is_whole_warp, body.site("part"))
+    own_vote: Operand = vote_operands[1] if vote_operands else Immediate(0)
     place = body.op("getelementptr i64, ptr %votes, i64 %context.tid")
-    body.line(f"store i64 {body.resize(body.read(says, 1), 1, 64)}, ptr {place}")
-    body.step.stop = body.site("vote") + 1 + (VOTES[it.opcode] << 32)
+    body.line(f"store i64 {body.resize(body.read(own_vote, 1), 1, 64)}, ptr {place}")
+    body.step.stop = body.site("vote") + 1 + (VOTES[instruction.opcode] << 32)
     body.begin()
-    if not asked:
+    if not vote_operands:
         return
-    if it.opcode == "vote.sync.ballot.b32":
-        body.write(asked[0], body.resize("%context.ballot", 64, 32), 32)
+    target = vote_operands[0]
+    if instruction.opcode == "vote.sync.ballot.b32":
+        body.write(target, body.resize("%context.ballot", 64, 32), 32)
     else:
-        body.write(asked[0], body.op("icmp ne i64 %context.ballot, 0"), 1)
+        body.write(target, body.op("icmp ne i64 %context.ballot, 0"), 1)
 
 
-def live_after(steps: list[Step], labels: dict[str, int], number: dict[str, int]) -> list[int]:
-    """For each step the registers that hold a value then that is read later, as bits."""
+def live_after(steps: list[Step], label_steps: dict[str, int], bit: dict[str, int]) -> list[int]:
+    """Return a mask for each step: the registers with a value that is read after the step.
 
-    def bits(names: set[str]) -> int:
-        return sum(1 << number[name] for name in names)
+    ``bit`` is the bit of each register. Backward data flow, repeated until nothing changes.
+    """
 
-    reads = [bits(step.reads) for step in steps]
-    writes = [bits(step.writes) for step in steps]
-    before = [0] * (len(steps) + 1)
-    after = [0] * len(steps)
+    def mask_of(names: set[str]) -> int:
+        return sum(1 << bit[name] for name in names)
+
+    reads = [mask_of(step.reads) for step in steps]
+    writes = [mask_of(step.writes) for step in steps]
+    live_before = [0] * (len(steps) + 1)
+    live_after = [0] * len(steps)
     changed = True
     while changed:
         changed = False
         for i in reversed(range(len(steps))):
-            live = before[i + 1] if steps[i].falls_through else 0
+            live = live_before[i + 1] if steps[i].falls_through else 0
             target = steps[i].target
-            after[i] = live = live | (0 if target is None else before[labels[target]])
+            if target is not None:
+                live |= live_before[label_steps[target]]
+            live_after[i] = live
             live = live & ~writes[i] | reads[i]
-            changed |= live != before[i]
-            before[i] = live
-    return after
+            changed |= live != live_before[i]
+            live_before[i] = live
+    return live_after
 
 
-def write_stops(body: Body, labels: dict[str, int]) -> list[int]:
-    """Let each stop keep the live registers in the frame; returns the states at the stops."""
+def write_stops(body: Body, label_steps: dict[str, int]) -> list[int]:
+    """Make each stop save the live registers in the frame; return the states at the stops.
+
+    The saved registers follow the local variables in the frame, 8 bytes each.
+    """
     stops = [step.stop for step in body.steps if step.stop is not None]
     if not stops:
         return []
-    number = {name: i for i, name in enumerate(used_registers(body))}
-    after = live_after(body.steps, labels, number)
-    every = 0
-    for step, live in zip(body.steps, after, strict=True):
-        every |= live if step.stop is not None else 0
-    kept = [name for name, i in number.items() if every >> i & 1]
-    first = body.layout.spaces["local"].size
-    place = {name: first + 8 * i for i, name in enumerate(kept)}
-    body.layout.kept = max(body.layout.kept, 8 * len(kept))
-    for step, live in zip(body.steps, after, strict=True):
+    bit = {name: i for i, name in enumerate(used_registers(body))}
+    live_masks = live_after(body.steps, label_steps, bit)
+
+    live_at_stops = 0
+    for step, live in zip(body.steps, live_masks, strict=True):
+        if step.stop is not None:
+            live_at_stops |= live
+    saved = [name for name, i in bit.items() if live_at_stops >> i & 1]
+    start = body.layout.spaces["local"].size
+    frame_offset = {name: start + 8 * i for i, name in enumerate(saved)}
+    body.layout.saved_bytes = max(body.layout.saved_bytes, 8 * len(saved))
+
+    for step, live in zip(body.steps, live_masks, strict=True):
         if step.stop is None:
             continue
         body.step = step
-        names = [name for name in kept if live >> number[name] & 1]
-        for keep in (True, False):
-            for name in names:
-                there = body.op(f"getelementptr i8, ptr %frame, i64 {place[name]}")
-                source, to = (f'%"{name}"', there) if keep else (there, f'%"{name}"')
-                llvm = f"i{body.function.registers[name]}"
-                body.line(f"store {llvm} {body.op(f'load {llvm}, ptr {source}')}, ptr {to}")
-            if keep:
-                body.line(f"ret i64 {step.stop}")
-                body.label(f"resume{step.stop}")
+        names = [name for name in saved if live >> bit[name] & 1]
+        for name in names:
+            place = body.op(f"getelementptr i8, ptr %frame, i64 {frame_offset[name]}")
+            copy_register(body, name, source=f'%"{name}"', target=place)
+        body.line(f"ret i64 {step.stop}")
+        body.label(f"resume{step.stop}")
+        for name in names:
+            place = body.op(f"getelementptr i8, ptr %frame, i64 {frame_offset[name]}")
+            copy_register(body, name, source=place, target=f'%"{name}"')
     return stops
+
+
+def copy_register(body: Body, name: str, source: str, target: str) -> None:
+    """Copy the value of a register from one pointer to another."""
+    llvm = f"i{body.function.registers[name]}"
+    value = body.op(f"load {llvm}, ptr {source}")
+    body.line(f"store {llvm} {value}, ptr {target}")
 
 
 def used_registers(body: Body) -> list[str]:
     return sorted(set().union(*(step.reads | step.writes for step in body.steps)))
 
 
-def begun(body: Body, stops: list[int]) -> list[str]:
-    """Load the context, and let a thread begin with garbage in all its memory."""
+def write_entry(body: Body, stops: list[int]) -> list[str]:
+    """Return the first lines of a kernel: they load the context and jump to the last stop.
+
+    At the beginning, all registers and local variables of a thread are filled with garbage.
+    """
     function = body.function
-    lines = loaded_context()
+    lines = load_context()
     lines.append("  %frame.address = ptrtoint ptr %frame to i64")
     lines.append("  %lane = and i64 %context.tid, 31")
     for name in ("sites", "params", "votes"):
         lines.append(f"  %{name} = inttoptr i64 %context.{name} to ptr")
-    for each, offset in offsets(function.parameters):
-        lines.append(f'  %"{each.name}" = getelementptr i8, ptr %params, i64 {offset}')
+    for parameter, offset in offsets(function.parameters):
+        lines.append(f'  %"{parameter.name}" = getelementptr i8, ptr %params, i64 {offset}')
     used = {name: function.registers[name] for name in used_registers(body)}
     lines += [f'  %"{name}" = alloca i{bits}' for name, bits in used.items()]
     cases = " ".join(f"i64 {stop}, label %resume{stop}" for stop in stops)
@@ -177,21 +208,21 @@ def begun(body: Body, stops: list[int]) -> list[str]:
     lines.append("  %poison64 = add i64 %context.poison, 0")
     for name, bits in used.items():
         lines.append(f'  store i{bits} %poison{bits}, ptr %"{name}"')
-    for each in function.local:
-        place = body.layout.spaces["local"].places[function.name, each.name]
-        at = body.name("local")
-        lines.append(f"  %{at} = getelementptr i8, ptr %frame, i64 {place.offset}")
-        fill = f"ptr %{at}, i8 %poison8, i64 {each.size}, i1 false"
-        lines.append(f"  call void @llvm.memset.p0.i64({fill})")
+    for variable in function.local:
+        place = body.layout.spaces["local"].places[function.name, variable.name]
+        pointer = body.name("local")
+        lines.append(f"  %{pointer} = getelementptr i8, ptr %frame, i64 {place.offset}")
+        arguments = f"ptr %{pointer}, i8 %poison8, i64 {variable.size}, i1 false"
+        lines.append(f"  call void @llvm.memset.p0.i64({arguments})")
     return lines
 
 
 def offsets(parameters: list[Variable]) -> list[tuple[Variable, int]]:
-    """Where the parameters of a kernel lie in the memory that a launch fills."""
-    found = []
+    """Return the parameters of a kernel with their offsets in the memory that a launch fills."""
+    parameter_offsets = []
     end = 0
-    for each in parameters:
-        end += -end % each.align
-        found.append((each, end))
-        end += each.size
-    return found
+    for parameter in parameters:
+        end += -end % parameter.align
+        parameter_offsets.append((parameter, end))
+        end += parameter.size
+    return parameter_offsets

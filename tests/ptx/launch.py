@@ -1,8 +1,8 @@
-"""PTX in native code, and its launches: a grid of threads, block by block.
+"""Run PTX on the CPU: build it as native code, and launch it block by block.
 
-The kernels are a witness of what NVIDIA's compiler made. Every access is checked for bounds and
-alignment, memory and registers begin as garbage, atomic additions are atomic. It does not show what
-a card does with caches, warps and time.
+This tests the code that NVIDIA's compiler generates. Every access is checked for bounds and
+alignment, memory and registers begin with garbage, atomic additions are atomic. Caches, the
+scheduling of warps and speed are not simulated.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from tests.ptx.parse import Function, Variable, parse
 from tests.ptx.runtime import runtime
 
 POISON = 0xA5A5A5A5A5A5A5A5
-"""What memory and registers hold before they are written; a seed changes it."""
+"""The initial contents of memory and registers; a seed changes it."""
 MAX_BLOCKS = 2**31 - 1
+"""The largest grid."""
 MAX_THREADS = 1024
-"""Blocks of a grid and threads of a block, at most."""
+"""The largest block."""
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """An array of which a kernel gets nothing but the address, as C would have it."""
+    """An array that is passed to a kernel as an address only, as in C."""
 
     array: NDArray[Any]
 
@@ -45,7 +46,7 @@ class Region:
 
 
 class Fault(Exception):  # noqa: N818
-    """A kernel touched what it may not, divided by zero, or went apart at a barrier."""
+    """A kernel made an invalid access, divided by zero, or its threads diverged at a barrier."""
 
     def __init__(
         self, site: Site, address: int, block: int, thread: int, regions: Sequence[Region]
@@ -53,34 +54,35 @@ class Fault(Exception):  # noqa: N818
         self.site = site
         self.block = block
         self.thread = thread
-        where = f"block {block}, thread {thread}, line {site.line} ({site.text})"
-        super().__init__(f"{reason(site, address, regions)}: {where}, in {site.function}")
+        place = f"block {block}, thread {thread}, line {site.line} ({site.text})"
+        super().__init__(f"{reason(site, address, regions)}: {place}, in {site.function}")
 
 
 def reason(site: Site, address: int, regions: Sequence[Region]) -> str:
-    """What happened, in a few words."""
-    if site.what == "division":
+    """Describe a fault."""
+    if site.kind == "division":
         return "division by zero"
-    if site.what in ("barrier", "vote"):
+    if site.kind in ("barrier", "vote"):
         return "threads of a warp wait at different places"
-    if site.what == "part":
+    if site.kind == "part":
         return "a vote of a part of a warp"
-    what = f"{site.width} bytes at {address:#x} of {site.space} memory"
+    access = f"{site.width} bytes at {address:#x} of {site.space} memory"
     if address % site.width:
-        return f"{what}: misaligned"
+        return f"{access}: misaligned"
     if not regions or site.space in ("local", "shared"):
-        return f"{what}: out of bounds"
-    near = min(regions, key=lambda r: max(r.start - address, address - r.start - r.size))
-    return f"{what}: out of bounds, {address - near.start} bytes from {near.name} of {near.size}"
+        return f"{access}: out of bounds"
+    nearest = min(regions, key=lambda r: max(r.start - address, address - r.start - r.size))
+    distance = address - nearest.start
+    return f"{access}: out of bounds, {distance} bytes from {nearest.name} of {nearest.size}"
 
 
 def load(ptx: str, checked: bool = True) -> dict[str, Kernel]:
-    """Build the kernels of a module, by name; ``checked`` looks at every access to memory.
+    """Build the kernels of a module, by name; ``checked`` adds a check to every memory access.
 
     Raises
     ------
     PtxError
-        If something in the module is not known; the message names the line and the opcode.
+        If the module has an unknown statement or opcode; the message names the line.
     """
     module = parse(ptx)
     layout = Layout(module)
@@ -91,7 +93,7 @@ def load(ptx: str, checked: bool = True) -> dict[str, Kernel]:
 
 
 def memory(size: int) -> NDArray[np.uint8]:
-    """So many bytes, aligned like a card's memory."""
+    """Return an array of ``size`` bytes that is aligned like the memory of a card."""
     array = np.zeros(size + 256, np.uint8)
     start = -array.ctypes.data % 256
     return array[start : start + size]
@@ -107,11 +109,11 @@ class Kernel:
         self.address = code.address(function.name)
 
     def launch(self, grid: int, block: int, arguments: Sequence[Any], **options: int) -> None:
-        """Run the kernel on arrays, whole numbers and tuples of such, as numba-cuda takes them.
+        """Run the kernel on arrays, integers and tuples of them, as numba-cuda takes them.
 
-        Arrays are changed in place; see ``run`` for the options and for what is raised.
+        Arrays are changed in place; see ``run`` for the options and the errors.
         """
-        parameters, regions = marshalled(self.function.parameters, arguments)
+        parameters, regions = marshal(self.function.parameters, arguments)
         self.run(grid, block, parameters, regions, **options)
 
     def run(
@@ -124,28 +126,48 @@ class Kernel:
         seed: int = 0,
         workers: int = 1,
     ) -> None:
-        """Run so many blocks of so many threads, given all that the kernel may touch.
+        """Run ``grid`` blocks of ``block`` threads.
 
-        Garbage, what is not written yet, depends on the seed; an odd one runs threads backwards.
-        Workers are threads of the CPU, each with its share of the blocks. Raises Fault if a thread
-        does what it may not, and ValueError if no card could run a grid or a block of that size.
+        Parameters
+        ----------
+        parameters
+            The memory of the kernel's parameters.
+        regions
+            The memory that the kernel may touch.
+        seed
+            Changes the garbage in memory and registers. An odd seed also runs the threads of a
+            block in descending order.
+        workers
+            The number of CPU threads that run blocks.
+
+        Raises
+        ------
+        Fault
+            If a thread makes an invalid access, divides by zero, or waits alone.
+        ValueError
+            If no card can run a grid or a block of that size.
         """
         if not (0 < grid <= MAX_BLOCKS and 0 < block <= MAX_THREADS):
             raise ValueError(f"no card runs {grid} blocks of {block} threads")
-        run = [
-            Worker(self, grid, block, parameters, regions, seed) for _ in range(min(workers, grid))
+        worker_count = min(workers, grid)
+        runners = [
+            BlockRunner(self, grid, block, parameters, regions, seed) for _ in range(worker_count)
         ]
-        if len(run) == 1:
-            run[0](range(grid))
+        if worker_count == 1:
+            runners[0](range(grid))
             return
-        with ThreadPoolExecutor(len(run)) as pool:
-            shares = [range(i, grid, len(run)) for i in range(len(run))]
-            for done in [pool.submit(one, share) for one, share in zip(run, shares, strict=True)]:
-                done.result()
+        with ThreadPoolExecutor(worker_count) as pool:
+            # Each runner takes every `worker_count`-th block.
+            futures = [
+                pool.submit(runner, range(start, grid, worker_count))
+                for start, runner in enumerate(runners)
+            ]
+            for future in futures:
+                future.result()
 
 
-class Worker:
-    """One thread of the CPU: it runs block after block in memory of its own."""
+class BlockRunner:
+    """Runs blocks one after the other, in memory of its own; one thread of the CPU calls it."""
 
     def __init__(
         self,
@@ -160,27 +182,32 @@ class Worker:
         self._kernel = kernel
         self._regions = regions
         self._poison = (POISON + seed * 0x0B0B0B0B0B0B0B0B) % 2**64
-        frame = layout.spaces["local"].size + layout.kept
-        frame += -frame % 256
-        # If none waits, threads run one after the other and take turns with one frame.
-        waits = any(site.what in ("barrier", "vote") for site in layout.sites)
+        self._shared = memory(layout.spaces["shared"].size)
+        self._states = np.zeros(block, np.int64)
+
+        # Without barriers and votes each thread runs to its end, so all threads use the same frame.
+        frame_bytes = layout.spaces["local"].size + layout.saved_bytes
+        frame_bytes += -frame_bytes % 256
+        can_wait = any(site.kind in ("barrier", "vote") for site in layout.sites)
+        stride = frame_bytes if can_wait else 0
+        frame_count = block if can_wait else 1
+
         params = memory(len(parameters))
         params[:] = np.frombuffer(parameters, np.uint8)
         sites = np.zeros((len(layout.sites), 2), np.uint64)
-        sites[:, 0] = 2**63 + 1  # no array is there
-        self._shared, self._states = memory(layout.spaces["shared"].size), np.zeros(block, np.int64)
-        arrays = {
+        sites[:, 0] = 2**63 + 1  # an address without an array
+        # The object keeps these arrays: the native code has only their addresses.
+        self._arrays = {
             "params": params,
             "regions": np.array([[r.start, r.size] for r in regions], np.uint64).reshape(-1, 2),
             "sites": sites,
             "shared": self._shared,
-            "frames": memory(frame * (block if waits else 1)),
+            "frames": memory(frame_bytes * frame_count),
             "votes": np.zeros(block, np.int64),
         }
-        words = {name: array.ctypes.data for name, array in arrays.items()}
-        words |= {"region_count": len(regions), "stride": frame if waits else 0, "threads": block}
+        words = {name: array.ctypes.data for name, array in self._arrays.items()}
+        words |= {"region_count": len(regions), "stride": stride, "threads": block}
         words |= {"backwards": seed % 2, "poison": self._poison, "ntid": block, "nctaid": grid}
-        self._arrays = arrays  # they have to outlive the launch
         self._context = np.array([words.get(name, 0) for name in CONTEXT], np.uint64)
 
     def __call__(self, blocks: Sequence[int]) -> None:
@@ -197,37 +224,37 @@ class Worker:
                 raise Fault(kernel.layout.sites[site], address, block, thread, self._regions)
 
 
-def flattened(value: Any, name: str) -> tuple[list[int], list[Region]]:
-    """The numbers that stand for an argument in numba-cuda, and the memory that it brings.
+def flatten(value: Any, name: str) -> tuple[list[int], list[Region]]:
+    """Return the numbers that numba-cuda passes for an argument, and the memory of its arrays.
 
-    An array is meminfo, parent, items, bytes of an item, data, shape and strides; a tuple is its
-    elements, one after the other.
+    An array is passed as meminfo, parent, number of items, bytes of an item, data, shape and
+    strides. A tuple is passed as its elements, one after the other.
     """
     if isinstance(value, Pointer):
-        numbers, regions = flattened(value.array, name)
-        return numbers[4:5], regions
+        numbers, regions = flatten(value.array, name)
+        return numbers[4:5], regions  # only the data
     if isinstance(value, np.ndarray):
         low, high = np.lib.array_utils.byte_bounds(value)
         start = value.__array_interface__["data"][0]
         numbers = [0, 0, value.size, value.itemsize, start, *value.shape, *value.strides]
         return numbers, [Region(low, high - low, name)] if value.size else []
     if isinstance(value, tuple):
-        names = getattr(value, "_fields", range(len(value)))
-        parts = [flattened(one, f"{name}.{part}") for one, part in zip(value, names, strict=True)]
-        return (
-            [number for numbers, _ in parts for number in numbers],
-            [region for _, regions in parts for region in regions],
-        )
+        field_names = getattr(value, "_fields", range(len(value)))
+        numbers = []
+        regions = []
+        for element, field_name in zip(value, field_names, strict=True):
+            element_numbers, element_regions = flatten(element, f"{name}.{field_name}")
+            numbers += element_numbers
+            regions += element_regions
+        return numbers, regions
     if isinstance(value, bool | int | np.integer | np.bool_):
         return [int(value)], []
     raise TypeError(f"{name}: a kernel cannot be given a {type(value).__name__}")
 
 
-def marshalled(
-    parameters: Sequence[Variable], arguments: Sequence[Any]
-) -> tuple[bytes, list[Region]]:
-    """The memory of a kernel's parameters, and what its arguments bring."""
-    numbers, regions = flattened(tuple(arguments), "arguments")
+def marshal(parameters: Sequence[Variable], arguments: Sequence[Any]) -> tuple[bytes, list[Region]]:
+    """Return the memory of a kernel's parameters, and the memory of the arrays among them."""
+    numbers, regions = flatten(tuple(arguments), "arguments")
     if len(numbers) != len(parameters):
         raise TypeError(f"arguments are {len(numbers)} words, the kernel takes {len(parameters)}")
     memory = bytearray()

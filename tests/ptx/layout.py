@@ -1,7 +1,11 @@
-"""Where the variables of a module lie, and what a launch tells the native code.
+"""The addresses of a module's variables, and the context that a launch passes to the native code.
 
-Local and shared memory have addresses of their own, as on a card, which begin at ``GAP``; there is
-a gap after every variable, so that running out of one is seen.
+As on a card, local and shared memory have address spaces of their own:
+
+    address    0 ...   GAP ...
+               gap   | variable | gap | variable | gap | ...
+
+An access beyond a variable falls into a gap, and is found.
 """
 
 from __future__ import annotations
@@ -20,12 +24,23 @@ CONTEXT = (
     *("votes", "ballot", "tid", "ntid", "ctaid", "nctaid"),
     *("fault_site", "fault_address"),
 )
-"""The 64-bit words of the context that native code gets."""
+"""The names of the context's 64-bit words.
+
+    params, regions, sites     addresses: parameters; (start, size) of each array that the kernel
+                               may touch; (start, size - width) of the last array of each site
+    shared, frames, stride     addresses of shared memory and of the threads' frames, and the bytes
+                               from one frame to the next
+    threads, backwards         threads of a block, and whether they run in descending order
+    votes, ballot              the address of each thread's vote, and the votes of the warp as bits
+    tid, ntid, ctaid, nctaid   the special registers: thread, block size, block, grid size
+    fault_site, fault_address  where the first fault happened
+"""
 WORD = {name: index for index, name in enumerate(CONTEXT)}
+"""The index of each word."""
 
 
-def loaded_context() -> list[str]:
-    """LLVM IR that loads every word: LLVM leaves out those that are not used."""
+def load_context() -> list[str]:
+    """Return LLVM IR that loads every word; LLVM drops the loads that are not used."""
     lines = []
     for word, index in WORD.items():
         lines.append(f"  %context.{word}.at = getelementptr i64, ptr %context, i64 {index}")
@@ -43,19 +58,19 @@ class Place:
 
 @dataclass(frozen=True)
 class Site:
-    """A place in the PTX where something can go wrong."""
+    """A place in the PTX where a fault can happen."""
 
     function: str
     line: int
     text: str
-    what: str
+    kind: str
     """memory, division, barrier, vote or part (of a warp)."""
     space: str = ""
     width: int = 1
 
 
 class Space:
-    """The variables of one space, one after the other; with the names of their functions."""
+    """The variables of one address space, by the names of their functions and their own."""
 
     def __init__(self, variables: Iterable[tuple[str, Variable]]) -> None:
         self.places: dict[tuple[str, str], Place] = {}
@@ -72,19 +87,22 @@ class Layout:
     def __init__(self, module: Module) -> None:
         functions = module.functions.values()
         self.spaces = {
-            "local": Space((each.name, one) for each in functions for one in each.local),
+            "local": Space(
+                (function.name, variable) for function in functions for variable in function.local
+            ),
             "shared": Space(("", variable) for variable in module.shared),
         }
-        self.kept = 0
-        """Bytes for the registers that a thread keeps at a barrier."""
+        self.saved_bytes = 0
+        """Bytes for the registers that a thread saves at a barrier."""
         self.sites: list[Site] = []
 
     def find(self, function: str, name: str) -> Place | None:
-        """The place of a variable, of the function or the module; None if unknown."""
+        """Return the place of a variable of the function or the module; None if unknown."""
         local = self.spaces["local"].places
         shared = self.spaces["shared"].places
         return local.get((function, name)) or shared.get(("", name))
 
     def add(self, site: Site) -> int:
+        """Add a site; return its number."""
         self.sites.append(site)
         return len(self.sites) - 1

@@ -1,4 +1,4 @@
-"""PTX text -> functions: the lines that NVVM writes, a statement each; an error for any other."""
+"""Parse PTX text as NVVM writes it, one statement a line; any other text is an error."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ class PtxError(Exception):
 
 @dataclass(frozen=True)
 class Type:
-    """A fundamental type: its kind is s, u, b or pred, and it has so many bits."""
+    """A fundamental type."""
 
     kind: str
+    """s (signed), u (unsigned), b (bits) or pred (predicate)."""
     bits: int
 
     @property
@@ -100,7 +101,7 @@ class Function:
     name: str
     parameters: list[Variable] = field(default_factory=list)
     registers: dict[str, int] = field(default_factory=dict)
-    """How many bits each has."""
+    """The number of bits of each register."""
     local: list[Variable] = field(default_factory=list)
     body: list[Instruction | Label] = field(default_factory=list)
 
@@ -115,7 +116,7 @@ IGNORED = re.compile(
     r"\.(version|target|address_size|pragma|loc|file|maxntid|minnctapersm|maxnreg)\b.*"
     r"|\.common \.global .*|[{}()]|"
 )
-"""Lines of which nothing depends here: Numba's global variables are for the host alone."""
+"""Lines that do not change what the kernel does: only the host uses Numba's global variables."""
 ENTRY = re.compile(r"\.visible \.entry ([\w$]+)\(")
 PARAMETER = re.compile(r"\.param \.(\w+)(?: \.ptr)?(?: \.align \d+)? ([\w$]+),?")
 REGISTERS = re.compile(r"\.reg \.(\w+)\s+(%\w+)(?:<(\d+)>)?;")
@@ -132,7 +133,7 @@ def parse(ptx: str) -> Module:
     Raises
     ------
     PtxError
-        If anything in it is not known; the message names the line.
+        If a line is not known; the message names it.
     """
     module = Module()
     function = Function("")
@@ -148,8 +149,8 @@ def parse(ptx: str) -> Module:
                 add_registers(function, match)
             elif match := VARIABLE.fullmatch(text):
                 size = TYPES[match[3]].bits // 8 * int(match[5])
-                where = module.shared if match[1] == "shared" else function.local
-                where.append(Variable(match[4], size, int(match[2])))
+                variables = module.shared if match[1] == "shared" else function.local
+                variables.append(Variable(match[4], size, int(match[2])))
             elif match := LABEL.fullmatch(text):
                 function.body.append(Label(match[1]))
             elif match := STATEMENT.fullmatch(text):
@@ -164,15 +165,17 @@ def parse(ptx: str) -> Module:
 
 
 def add_registers(function: Function, match: re.Match[str]) -> None:
-    """Declare registers: where two blocks have some of one name, they share it."""
+    """Declare registers, as in ``.reg .b32 %r<9>``; blocks share registers of the same name."""
     bits = TYPES[match[1]].bits
     name = match[2]
-    for each in [f"{name}{i}" for i in range(int(match[3]))] if match[3] else [name]:
-        if function.registers.setdefault(each, bits) != bits:
+    names = [f"{name}{i}" for i in range(int(match[3]))] if match[3] else [name]
+    for register in names:
+        if function.registers.setdefault(register, bits) != bits:
             raise ValueError("declared with another width before")
 
 
 def operand(text: str) -> Operand:
+    """Parse an operand."""
     if text.startswith("{"):
         return Vector(tuple(map(operand, OPERAND.findall(text[1:-1]))))
     if text.startswith("["):

@@ -1,8 +1,8 @@
-"""LLVM IR that is the same for all kernels: finding an array, noting a fault, running a block."""
+"""LLVM IR that all kernels share: finding an array, recording a fault, running a block."""
 
 from __future__ import annotations
 
-from tests.ptx.layout import Layout, loaded_context
+from tests.ptx.layout import Layout, load_context
 
 RUNTIME = """
 define internal void @fault(ptr %context, i64 %site, i64 %address) cold noinline {
@@ -12,8 +12,8 @@ define internal void @fault(ptr %context, i64 %site, i64 %address) cold noinline
   ret void
 }
 
-; Whether an access is aligned and inside an array. The site remembers the array: where it starts,
-; and how far behind that an access of this width may begin.
+; Return whether an access is aligned and inside an array. Store that array in the site, as its
+; start and the largest offset at which an access of this width may begin.
 define internal i1 @find(ptr %context, i64 %site, i64 %address, i64 %width) cold noinline {
   LOAD CONTEXT
   %regions = inttoptr i64 %context.regions to ptr
@@ -37,11 +37,11 @@ try:
   %offset = sub i64 %address, %start
   %near = icmp ule i64 %offset, %rest
   %inside = and i1 %wide, %near
-  br i1 %inside, label %found, label %more
+  br i1 %inside, label %hit, label %more
 more:
   %next = add i64 %i, 1
   br label %loop
-found:
+hit:
   %twice = mul i64 %site, 2
   %slot = getelementptr i64, ptr %sites, i64 %twice
   store i64 %start, ptr %slot
@@ -52,9 +52,9 @@ none:
   ret i1 false
 }
 
-; The state of those threads of a warp that have not ended: of all of them, for they have to wait at
-; the same barrier, or in votes of one kind. -1 if all have ended, -2 after a fault. Their votes are
-; the ballot.
+; Return the common state of the threads of a warp that have not ended: they must wait at the same
+; barrier, or in votes of one kind. Return -1 if all have ended, -2 after a fault. Store their votes
+; as the ballot.
 define internal i64 @agreed(ptr %context, ptr %states, i64 %first, i64 %count) {
   LOAD CONTEXT
   %votes = inttoptr i64 %context.votes to ptr
@@ -99,8 +99,9 @@ apart:
   ret i64 -2
 }
 
-; Run a block: warp after warp as far as the next barrier, and the threads of a warp one after the
-; other as far as the next vote, until all have ended. Returns 0, or -1 after a fault.
+; Run a block until all threads have ended. Each round runs warp after warp to the next barrier.
+; Each pass runs the threads of a warp, one after the other, to the next vote or barrier.
+; Return 0, or -1 after a fault.
 define i64 @run_block(ptr %context, ptr %states, ptr %kernel) {
   LOAD CONTEXT
   %frames = inttoptr i64 %context.frames to ptr
@@ -182,18 +183,19 @@ INTRINSICS = [
 
 
 def runtime(layout: Layout) -> str:
-    """What every kernel of a module calls."""
-    declared = "".join(f"declare {each}\n" for each in INTRINSICS)
-    text = RUNTIME.replace("  LOAD CONTEXT", "\n".join(loaded_context()))
-    return "\n".join([declared, text, *(window(layout, space) for space in ("local", "shared"))])
+    """Return the functions that the kernels of a module call."""
+    declarations = "".join(f"declare {intrinsic}\n" for intrinsic in INTRINSICS)
+    text = RUNTIME.replace("  LOAD CONTEXT", "\n".join(load_context()))
+    checks = [bounds_check(layout, space) for space in ("local", "shared")]
+    return "\n".join([declarations, text, *checks])
 
 
-def window(layout: Layout, space: str) -> str:
-    """Make ``in_local`` or ``in_shared``: whether an access is inside one of the variables."""
+def bounds_check(layout: Layout, space: str) -> str:
+    """Return ``in_local`` or ``in_shared``, which checks that an access is inside a variable."""
     places = layout.spaces[space].places.values()
-    how = "alwaysinline" if len(places) < 5 else ""
-    lines = [f"define internal i1 @in_{space}(i64 %address, i64 %width) {how} {{"]
-    found = "false"
+    attribute = "alwaysinline" if len(places) < 5 else ""
+    lines = [f"define internal i1 @in_{space}(i64 %address, i64 %width) {attribute} {{"]
+    inside_any = "false"
     for i, place in enumerate(places):
         lines += [
             f"  %wide{i} = icmp uge i64 {place.variable.size}, %width",
@@ -201,7 +203,7 @@ def window(layout: Layout, space: str) -> str:
             f"  %offset{i} = sub i64 %address, {place.offset}",
             f"  %near{i} = icmp ule i64 %offset{i}, %rest{i}",
             f"  %inside{i} = and i1 %wide{i}, %near{i}",
-            f"  %found{i} = or i1 {found}, %inside{i}",
+            f"  %any{i} = or i1 {inside_any}, %inside{i}",
         ]
-        found = f"%found{i}"
-    return "\n".join([*lines, f"  ret i1 {found}", "}", ""])
+        inside_any = f"%any{i}"
+    return "\n".join([*lines, f"  ret i1 {inside_any}", "}", ""])

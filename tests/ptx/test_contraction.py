@@ -8,7 +8,7 @@ import pytest
 
 from gpusudoku import collection
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import engine
 from gpusudoku.engines.cuda.engine import CudaEngine
@@ -69,6 +69,6 @@ def test_entries_of_any_width(kind: str, capability: tuple[int, int], insert: In
     card = insert(*capability, threads=64)
     times = 1000 if kind == "too wide" else 1
     board = puzzle("3x3", 22, 1)
-    nine = multiplied(Nine(candidates_of(board), wide=kind == "wide"), times)
+    nine = multiplied(NineContraction(candidates_of(board), wide=kind == "wide"), times)
     assert summed(nine, CudaEngine())[0] == times**2 * on_cpu(board)
     assert card.sums == {kind != "narrow"}

@@ -19,17 +19,21 @@ ELSEWHERE = {
 
 
 def test_opcodes() -> None:
-    used = {}
+    case_of = {}
     for case, ptx in compiled.texts().items():
         [function] = parse(ptx).functions.values()
-        used |= {each.opcode: case for each in function.body if isinstance(each, Instruction)}
+        case_of |= {
+            statement.opcode: case
+            for statement in function.body
+            if isinstance(statement, Instruction)
+        }
     computing = {f"{name}.{kind}" for name, opcode in OPCODES.items() for kind in opcode.types}
     tested = computing | test_memory.TESTED | ELSEWHERE
-    assert {opcode: case for opcode, case in used.items() if opcode not in tested} == {}
-    assert len(used) > 100
-    names = {opcode.rpartition(".")[0] for opcode in used}
-    own = {"mad.wide"}  # in kernels of the tests
-    assert OPCODES.keys() - names == own, "opcodes that no kernel has"
+    assert {opcode: case for opcode, case in case_of.items() if opcode not in tested} == {}
+    assert len(case_of) > 100
+    names = {opcode.rpartition(".")[0] for opcode in case_of}
+    only_in_tests = {"mad.wide"}  # in kernels of the tests
+    assert OPCODES.keys() - names == only_in_tests, "opcodes that no kernel has"
 
 
 def test_two_dialects() -> None:

@@ -102,26 +102,26 @@ def answers(
     computer: Computer, compiled: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Answers:
     """What is said in one process."""
-    listed = tmp_path_factory.mktemp("answers") / "listed.txt"
-    listing = ["enumerate", "@1c", *CUDA, "-o", str(listed)]
+    list_file = tmp_path_factory.mktemp("answers") / "listed.txt"
+    listing = ["enumerate", "@1c", *CUDA, "-o", str(list_file)]
     commands: list[Any] = []
     for arguments, failures in (SEARCH, UNUSABLE), (SEARCH, LOST):
         commands += [(arguments, {name: [0] * n + [code]}) for name, n, code, _ in failures]
     commands += [(ONE, {name: [0] * n + [code]}) for name, n, code in ANYTHING]
     commands += [(SEARCH, {"kernel": [0] * 5 + [700, 719]})]
     commands += [(listing, {"kernel": [0] * 6 + [700]}), (SEARCH, {})]
-    found = iter(computer.session(commands, NOTHING_COMPILED, **TWO))
-    parts = [list(islice(found, len(part))) for part in (UNUSABLE, LOST, ANYTHING)]
-    return Answers(*parts, *found, listed.read_text().splitlines())
+    session_answers = iter(computer.session(commands, NOTHING_COMPILED, **TWO))
+    parts = [list(islice(session_answers, len(part))) for part in (UNUSABLE, LOST, ANYTHING)]
+    return Answers(*parts, *session_answers, list_file.read_text().splitlines())
 
 
 @pytest.mark.usefixtures("compiled")
 def test_commands(computer: Computer) -> None:
     """In one process, which compiles nothing; a card is lost, and the other goes on."""
-    commands: list[Any] = [(each, {}) for each in COMMANDS]
+    commands: list[Any] = [(arguments, {}) for arguments in COMMANDS]
     commands += [(SEARCH, {"kernel": [0] * 6 + [700]})]
-    said = computer.session(commands, NOTHING_COMPILED, **TWO)
-    devices, search, limit, batch, listed, unknown, lost = said
+    command_answers = computer.session(commands, NOTHING_COMPILED, **TWO)
+    devices, search, limit, batch, enumeration, unknown, with_lost_card = command_answers
     usable = [line for line in devices.out.splitlines() if line.startswith("cuda")]
     assert usable == ["cuda  0: Stand-in 9.0", "cuda  1: Stand-in 9.0"]
     assert "compute capability 9.0, 0.25 GiB of memory, driver for CUDA up to 13.0" in devices.out
@@ -134,13 +134,13 @@ def test_commands(computer: Computer) -> None:
     assert re.search(f"searched by: {by_gpu} made the frontier", search.err)
     assert limit == (0, "100+\n", "gpusudoku: device cuda (Stand-in 9.0)\n")
     assert [line.split(":")[1] for line in batch.out.split()] == ["32128", "132271"]
-    assert listed.status == 0, listed.err
-    boards = listed.out.split()
+    assert enumeration.status == 0, enumeration.err
+    boards = enumeration.out.split()
     assert len({*boards}) == len(boards) == collection.entry("1b").count
     assert all(len(board) == 81 for board in boards)
     assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
-    assert lost[:2] == (0, COUNT)
-    assert lost.err.endswith((" 0 continues\n", " 1 continues\n"))
+    assert with_lost_card[:2] == (0, COUNT)
+    assert with_lost_card.err.endswith((" 0 continues\n", " 1 continues\n"))
 
 
 @pytest.mark.usefixtures("compiled")
@@ -153,23 +153,25 @@ def test_blocks_side_by_side(computer: Computer, tmp_path: Path) -> None:
     failures = {"kernel": [0] * 15 + [700]}
     commands: list[Any] = [([*words, "--device", "cpu"], {}), ([*words, *CUDA], {})]
     commands += [([*words, *CUDA], failures), ([*words, *CUDA, "--gpu", "0"], failures)]
-    cpu, both, lost, none = computer.session(commands, NOTHING_COMPILED + SMALL_BLOCKS, **TWO)
-    assert both[:2] == lost[:2] == cpu[:2]
+    cpu, with_two_cards, with_lost_card, without_cards = computer.session(
+        commands, NOTHING_COMPILED + SMALL_BLOCKS, **TWO
+    )
+    assert with_two_cards[:2] == with_lost_card[:2] == cpu[:2]
     assert len(cpu.out.splitlines()) == len(boards)
-    assert both.err.splitlines()[-1].startswith("gpusudoku: 40 boards: ")
-    told = [line for line in lost.err.splitlines() if "cannot be used" in line]
-    assert [line.endswith("continues") for line in told] == [True]
-    assert (none.status, "cannot be used" in none.err) == (1, True)
-    assert cpu.out.startswith(none.out)
+    assert with_two_cards.err.splitlines()[-1].startswith("gpusudoku: 40 boards: ")
+    messages = [line for line in with_lost_card.err.splitlines() if "cannot be used" in line]
+    assert [line.endswith("continues") for line in messages] == [True]
+    assert (without_cards.status, "cannot be used" in without_cards.err) == (1, True)
+    assert cpu.out.startswith(without_cards.out)
 
 
 @pytest.mark.slow
 def test_cards_that_fail_at_once(answers: Answers) -> None:
     """One line and exit status 1, whatever goes wrong."""
-    for (*_, said), (status, out, err) in zip(UNUSABLE, answers.unusable, strict=True):
+    for (*_, message), (status, out, err) in zip(UNUSABLE, answers.unusable, strict=True):
         assert (status, out, len(err.splitlines())) == (1, "", 1), err
         assert " cannot be used: " in err
-        assert said in err
+        assert message in err
         assert len(err) < 300
     assert answers.afterwards == (0, COUNT, "")
 
@@ -177,21 +179,21 @@ def test_cards_that_fail_at_once(answers: Answers) -> None:
 @pytest.mark.slow
 def test_a_card_is_lost(answers: Answers) -> None:
     """The exact count, exit status 0, and one line that says who went on."""
-    for (*_, said), (status, out, err) in zip(LOST, answers.lost, strict=True):
+    for (*_, message), (status, out, err) in zip(LOST, answers.lost, strict=True):
         assert (status, out, len(err.splitlines())) == (0, COUNT, 1), err
         card = int(err.removeprefix("gpusudoku: GPU ")[0])
         assert err.startswith(f"gpusudoku: GPU {card} cannot be used: ")
         assert err.endswith(f"; GPU {1 - card} continues\n")
-        assert said in err
+        assert message in err
 
 
 @pytest.mark.slow
 def test_both_cards_are_lost(answers: Answers) -> None:
     status, out, err = answers.both
-    first, second = err.splitlines()
+    first_line, second_line = err.splitlines()
     assert (status, out) == (1, "")
-    assert first.endswith(("; GPU 0 continues", "; GPU 1 continues"))
-    assert " cannot be used: " in second
+    assert first_line.endswith(("; GPU 0 continues", "; GPU 1 continues"))
+    assert " cannot be used: " in second_line
 
 
 @pytest.mark.slow
@@ -220,19 +222,21 @@ def test_a_listing_goes_on(answers: Answers) -> None:
 def test_cards_that_cannot_be_used(computer: Computer) -> None:
     """Without a device asked for, the CPU counts: nothing is tried for what takes a moment."""
     old = [[9, 0], [6, 1]]
-    said = computer.gpusudoku("count", "@1c", "--stats", cards=old)
-    assert said[:2] == (0, COUNT)
-    assert "; cuda where that is quicker" in said.err
-    assert "; cuda about 1.5 s, with its start" in said.err
-    assert "device: cpu, " in said.err
+    answer = computer.gpusudoku("count", "@1c", "--stats", cards=old)
+    assert answer[:2] == (0, COUNT)
+    assert "; cuda where that is quicker" in answer.err
+    assert "; cuda about 1.5 s, with its start" in answer.err
+    assert "device: cpu, " in answer.err
     assert computer.gpusudoku(*SEARCH, cards=old)[:2] == (0, COUNT)  # by the other one
-    asked = computer.gpusudoku(*SEARCH, "--gpu", "1", cards=old)
-    assert asked[:2] == (1, "")
-    assert asked.err.startswith("gpusudoku: GPU 1 cannot be used: ")
+    chosen_card = computer.gpusudoku(*SEARCH, "--gpu", "1", cards=old)
+    assert chosen_card[:2] == (1, "")
+    assert chosen_card.err.startswith("gpusudoku: GPU 1 cannot be used: ")
     reason = "the CUDA driver says CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): see nvidia-smi"
-    none = computer.gpusudoku(*SEARCH, failures={"cuInit": [803]})
-    assert none[:2] == (1, "")
-    assert none.err.startswith(f"gpusudoku: CUDA cannot be used: {reason}; the devices cpu")
+    without_driver = computer.gpusudoku(*SEARCH, failures={"cuInit": [803]})
+    assert without_driver[:2] == (1, "")
+    assert without_driver.err.startswith(
+        f"gpusudoku: CUDA cannot be used: {reason}; the devices cpu"
+    )
 
 
 NO_ROW_STACK = """
@@ -318,20 +322,20 @@ for at in 3, 4, 3:
 @pytest.mark.slow
 def test_what_is_beside_the_program(computer: Computer) -> None:
     """A caller's device and arrays; Numba's list of GPUs; a kernel that writes out of bounds."""
-    count, checked, numbers, outputs, right, wrong, after = computer.script(BESIDES, **TWO)
+    count, checked, numbers, outputs, correct, error, later = computer.script(BESIDES, **TWO)
     assert count == [collection.entry("1c").count, 1, 1]
     assert checked == "device cpu, method search"  # so it was contracted
     assert (numbers, outputs) == ([1, [12, 288], 12], [True, True])
-    assert right == [0, 0, 0, 7]
-    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in wrong
-    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in after
+    assert correct == [0, 0, 0, 7]
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in error
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS" in later
 
 
 @pytest.mark.slow
 def test_kernels_are_kept(computer: Computer, tmp_path: Path) -> None:
     """The second process compiles nothing, whatever the caches of others have."""
     cache = {"GPUSUDOKU_CACHE_DIR": str(tmp_path)}
-    commands: list[Any] = [([*each, "--quiet"], {}) for each in (SEARCH, SUM)]
+    commands: list[Any] = [([*arguments, "--quiet"], {}) for arguments in (SEARCH, SUM)]
     assert computer.session(commands, variables=cache) == [(0, COUNT, "")] * 2
     assert computer.session(commands, NOTHING_COMPILED, cache) == [(0, COUNT, "")] * 2
 
@@ -344,4 +348,6 @@ def test_different_cards(computer: Computer) -> None:
     commands += [(["count", f"@{name}", *CUDA, "--method", "search"], {}) for name in names]
     total, *searches = computer.session(commands, cards=[[7, 5], [12, 0]])
     assert total.out == COUNT
-    assert [int(each.out) for each in searches] == [collection.entry(name).count for name in names]
+    assert [int(search.out) for search in searches] == [
+        collection.entry(name).count for name in names
+    ]

@@ -10,7 +10,7 @@ import pytest
 
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from tests.ptx import compiled
-from tests.ptx.launch import Fault, Pointer, flattened
+from tests.ptx.launch import Fault, Pointer, flatten
 from tests.ptx.parse import parse
 from tests.ptx.written import kernel, run
 
@@ -29,8 +29,8 @@ def test_every_thread_of_every_block() -> None:
     built = kernel("atom.global.add.u64 %d1, [%b], 28;", "add.u64 %a, %a, %d1;", *moves)
     rows = np.zeros((3 * 40, 7), np.uint32)
     built.launch(3, 40, [Pointer(rows), Pointer(np.zeros(1, np.uint64))])
-    wanted = [[i, block, 40, 3, 0, 1, i % 32] for block in range(3) for i in range(40)]
-    assert rows.tolist() == wanted
+    expected = [[i, block, 40, 3, 0, 1, i % 32] for block in range(3) for i in range(40)]
+    assert rows.tolist() == expected
 
 
 @SEEDS
@@ -66,11 +66,11 @@ def test_barriers(checked: bool, seed: int) -> None:
         before=".shared .align 4 .b8 ring[400];",
         checked=checked,
     )
-    found = np.zeros(100, np.uint32)
-    kept = np.zeros(100, np.uint32)
-    run(built, found, kept, block=100, seed=seed)
-    assert found.tolist() == [(i + 5) % 100 * 7 + 5 for i in range(100)]
-    assert kept.tolist() == [i * 1000003 for i in range(100)]
+    ring_values = np.zeros(100, np.uint32)
+    local_values = np.zeros(100, np.uint32)
+    run(built, ring_values, local_values, block=100, seed=seed)
+    assert ring_values.tolist() == [(i + 5) % 100 * 7 + 5 for i in range(100)]
+    assert local_values.tolist() == [i * 1000003 for i in range(100)]
 
 
 def test_threads_that_end_do_not_keep_others_waiting() -> None:
@@ -102,15 +102,15 @@ def test_garbage(checked: bool) -> None:
         before=".shared .align 8 .b8 block[8];",
         checked=checked,
     )
-    seen = []
+    values = []
     for seed in (0, 2, 4):
-        found = np.zeros(3, np.uint64)
+        contents = np.zeros(3, np.uint64)
         for _ in range(2):  # nothing is left of what was written before
-            built.launch(2, 1, [Pointer(found), Pointer(NOTHING)], seed=seed)
-        assert len(set(found.tolist())) == 1
-        seen.append(int(found[0]))
-    assert seen[0] == 0xA5A5A5A5A5A5A5A5
-    assert len(set(seen)) == 3
+            built.launch(2, 1, [Pointer(contents), Pointer(NOTHING)], seed=seed)
+        assert len(set(contents.tolist())) == 1
+        values.append(int(contents[0]))
+    assert values[0] == 0xA5A5A5A5A5A5A5A5
+    assert len(set(values)) == 3
 
 
 @SEEDS
@@ -137,14 +137,14 @@ def test_a_vote(way: str, gone: int, seed: int) -> None:
     rng = np.random.default_rng(1)
     says = rng.integers(0, 2, threads).astype(np.uint32)
     says[32:64], says[64:96] = 0, 1
-    found = np.full(threads, 99, np.uint32)
-    run(built, says, found, block=threads, seed=seed)
-    for first in range(0, threads, 32):
-        lanes = [lane for lane in range(gone, 32) if first + lane < threads]
-        ballot = sum(1 << lane for lane in lanes if says[first + lane])
-        wanted = ballot if way == "ballot.b32" else int(ballot != 0)
-        assert found[[first + lane for lane in lanes]].tolist() == [wanted] * len(lanes)
-    assert found.tolist().count(99) == gone * 6
+    votes = np.full(threads, 99, np.uint32)
+    run(built, says, votes, block=threads, seed=seed)
+    for start in range(0, threads, 32):
+        lanes = [lane for lane in range(gone, 32) if start + lane < threads]
+        ballot = sum(1 << lane for lane in lanes if says[start + lane])
+        expected = ballot if way == "ballot.b32" else int(ballot != 0)
+        assert votes[[start + lane for lane in lanes]].tolist() == [expected] * len(lanes)
+    assert votes.tolist().count(99) == gone * 6
 
 
 @SEEDS
@@ -163,10 +163,10 @@ def test_a_barrier_of_a_warp(seed: int) -> None:
         "ld.global.u32 %r3, [%a];",
         "st.global.u32 [%b], %r3;",
     )
-    found = np.full(96, 99, np.uint32)
-    written = np.full(96, 98, np.uint32)
-    run(built, written, found, block=96, seed=seed)
-    assert found.tolist() == (np.arange(96) ^ 31).tolist()
+    received = np.full(96, 99, np.uint32)
+    sent = np.full(96, 98, np.uint32)
+    run(built, sent, received, block=96, seed=seed)
+    assert received.tolist() == (np.arange(96) ^ 31).tolist()
 
 
 def test_threads_of_a_warp_wait_at_one_place() -> None:
@@ -191,12 +191,12 @@ class Group(NamedTuple):
 def test_arguments_are_flattened_as_numba_does() -> None:
     array = np.zeros((3, 4), np.int16)
     start = array.ctypes.data
-    numbers, [region] = flattened((Group(array, -1), np.uint64(2**64 - 1)), "arguments")
+    numbers, [region] = flatten((Group(array, -1), np.uint64(2**64 - 1)), "arguments")
     assert numbers == [0, 0, 12, 2, start, 3, 4, 8, 2, -1, 2**64 - 1]
     assert (region.start, region.size, region.name) == (start, 24, "arguments.0.one")
-    assert flattened(np.zeros((0, 4)), "empty")[1] == []
+    assert flatten(np.zeros((0, 4)), "empty")[1] == []
     with pytest.raises(TypeError, match=r"arguments\.0: a kernel cannot be given a float"):
-        flattened((1.5,), "arguments")
+        flatten((1.5,), "arguments")
 
 
 @compiled.WAITING

@@ -26,36 +26,36 @@ ATOMS = ["atom.global.add.u64", "atom.relaxed.sys.global.add.u64", "atom.shared.
 ATOMS += ["atom.global.or.b64", "atom.relaxed.sys.global.or.b64"]
 
 
-def named(opcode: str, space: str, what: str) -> str:
-    return ".".join(filter(None, [opcode, space, what]))
+def named(opcode: str, space: str, elements_type: str) -> str:
+    return ".".join(filter(None, [opcode, space, elements_type]))
 
 
 TESTED = {named(opcode, *case) for opcode in ("ld", "st") for case in CASES} | {*ATOMS}
 """Every opcode that is tested here, with its modifiers."""
 
 
-def elements(what: str) -> tuple[int, int, bool]:
+def elements(elements_type: str) -> tuple[int, int, bool]:
     """How many elements there are, their bytes, and whether they have a sign."""
-    *count, kind = what.split(".")
+    *count, kind = elements_type.split(".")
     return int(count[0][1:]) if count else 1, int(kind[1:]) // 8, kind[0] == "s"
 
 
-def kernel_of(name: str, space: str, what: str) -> str:
+def kernel_of(name: str, space: str, elements_type: str) -> str:
     """A kernel that loads and stores.
 
     It copies ``a[:4]`` to the place and loads from there to ``b[:4]``; then it stores ``a[4:]``
     there and copies the place to ``b[4:]``.
     """
-    count = elements(what)[0]
+    count = elements(elements_type)[0]
     at = named("", space, "b64")
     code = [LOCAL, PLACES[space]]
     for i in range(4):
         code += [f"ld.global.b64 %d8, [%a+{8 * i}];", f"st.{at} [%d0+{8 * i}], %d8;"]
     values = RESULTS[0] if count == 1 else f"{{{', '.join(RESULTS[:count])}}}"
-    code += [f"{named('ld', space, what)} {values}, [%d0];"]
+    code += [f"{named('ld', space, elements_type)} {values}, [%d0];"]
     code += [f"st.global.b64 [%b+{8 * i}], {RESULTS[i]};" for i in range(count)]
     code += [f"ld.global.b64 {RESULTS[i]}, [%a+{32 + 8 * i}];" for i in range(count)]
-    code += [f"{named('st', space, what)} [%d0], {values};"]
+    code += [f"{named('st', space, elements_type)} [%d0], {values};"]
     for i in range(4):
         code += [f"ld.{at} %d8, [%d0+{8 * i}];", f"st.global.b64 [%b+{32 + 8 * i}], %d8;"]
     return entry(name, *code)
@@ -69,21 +69,21 @@ def kernels() -> dict[str, Kernel]:
 
 @pytest.mark.parametrize("space", PLACES)
 def test_load_and_store(space: str, kernels: dict[str, Kernel]) -> None:
-    for what in KINDS:
-        number = CASES.index((space, what))
-        count, size, signed = elements(what)
+    for elements_type in KINDS:
+        number = CASES.index((space, elements_type))
+        count, size, signed = elements(elements_type)
         words = memory(64).view(np.uint64)
         words[:] = np.random.default_rng(number).integers(0, 2**64, 8, np.uint64)
         words |= np.uint64(0x8080808080808080)  # signs are there to be extended
-        before = words[:4].tobytes()
+        old_bytes = words[:4].tobytes()
         new = words[4:].tolist()
-        found = memory(160).view(np.uint64)
-        run(kernels[f"kernel_{number}"], words, found)
-        loaded = [before[i * size : i * size + size] for i in range(count)]
-        wanted = [int.from_bytes(x, "little", signed=signed) % 2**64 for x in loaded]
-        assert found[:count].tolist() == wanted, what
+        results = memory(160).view(np.uint64)
+        run(kernels[f"kernel_{number}"], words, results)
+        loaded = [old_bytes[i * size : i * size + size] for i in range(count)]
+        expected = [int.from_bytes(x, "little", signed=signed) % 2**64 for x in loaded]
+        assert results[:count].tolist() == expected, elements_type
         stored = b"".join((x % 2 ** (8 * size)).to_bytes(size, "little") for x in new[:count])
-        assert found[4:8].tobytes() == stored + before[len(stored) :], what
+        assert results[4:8].tobytes() == stored + old_bytes[len(stored) :], elements_type
 
 
 @pytest.mark.parametrize("opcode", ATOMS)
@@ -103,11 +103,11 @@ def test_atomic_operation(opcode: str) -> None:
         f"st.global.b{bits} [%b+8], %{letter}4;",
         before=SHARED,
     )
-    for old, more in ((5, 7), (2**bits - 1, 3)):
-        new = old | more if ".or." in opcode else (old + more) % 2**bits
-        found = np.zeros(2, np.uint64)
-        run(built, np.array([old, more], np.uint64), found)
-        assert found.tolist() == [old, new]
+    for old, operand in ((5, 7), (2**bits - 1, 3)):
+        new = old | operand if ".or." in opcode else (old + operand) % 2**bits
+        results = np.zeros(2, np.uint64)
+        run(built, np.array([old, operand], np.uint64), results)
+        assert results.tolist() == [old, new]
 
 
 VARIABLES = """

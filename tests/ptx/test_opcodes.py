@@ -85,13 +85,16 @@ def test_opcode(name: str, kernels: dict[str, Kernel]) -> None:
         values = operands(name, TYPES[kind])
         (_, *widths) = opcode.widths(TYPES[kind])
         for constant in {None, constant_for(name, kind)}:
-            found = np.zeros(ROWS, np.uint64)
-            run(kernels[label(name, kind, constant)], values, found, block=ROWS)
-            for row, result in zip(values.tolist(), found.tolist(), strict=True):
-                given = row[: len(widths)]
+            results = np.zeros(ROWS, np.uint64)
+            run(kernels[label(name, kind, constant)], values, results, block=ROWS)
+            for row, result in zip(values.tolist(), results.tolist(), strict=True):
+                operand_values = row[: len(widths)]
                 if constant is not None:
-                    given[-1] = constant % 2 ** widths[-1]
-                assert result == opcode.result(TYPES[kind], given), (kind, [*map(hex, given)])
+                    operand_values[-1] = constant % 2 ** widths[-1]
+                assert result == opcode.result(TYPES[kind], operand_values), (
+                    kind,
+                    [*map(hex, operand_values)],
+                )
 
 
 MEANINGS = {
@@ -129,9 +132,9 @@ def test_registers_are_put_together() -> None:
         "mov.b64 %d1, {%r2, %r1};",
         "st.global.b64 [%b], %d1;",
     )
-    found = np.zeros(1, np.uint64)
-    run(built, np.array([0x0123456789ABCDEF], np.uint64), found)
-    assert found.tolist() == [0x89ABCDEF01234567]
+    joined = np.zeros(1, np.uint64)
+    run(built, np.array([0x0123456789ABCDEF], np.uint64), joined)
+    assert joined.tolist() == [0x89ABCDEF01234567]
 
 
 ERRORS = {

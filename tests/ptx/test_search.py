@@ -21,7 +21,7 @@ from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import puzzle, searched, spoilt, streamed
+from tests.boards import puzzle, search_boards, spoilt, stream_solutions
 from tests.engines.cuda.simulator import limit_memory, short_launches
 from tests.ptx.card import Card
 from tests.ptx.compiled import DIALECTS, WAITING
@@ -65,11 +65,11 @@ def in_tree(board: Board, levels: int) -> set[bytes]:
     """All boards that the CPU's expansion makes, level by level, simplified."""
     settings = SearchSettings()
     level = Frontier.of([board])
-    found = set[bytes]()
+    tree_boards = set[bytes]()
     for _ in range(levels):
-        found |= {row.tobytes() for row in level.simplified(settings).boards}
+        tree_boards |= {row.tobytes() for row in level.simplified(settings).boards}
         _, level = level.split(settings)
-    return found
+    return tree_boards
 
 
 @EACH_DIALECT
@@ -114,9 +114,11 @@ def test_no_room_for_solutions(
     insert(*capability)
     monkeypatch.setattr(search_module, "ROOM_BYTES", 3 * 81)
     board = puzzle("3x3", 25, 1)
-    found, wanted = (sorted(streamed(board, device=device)) for device in ("cuda", "cpu"))
-    assert found == wanted
-    assert len(wanted) > 100
+    cuda_solutions, cpu_solutions = (
+        sorted(stream_solutions(board, device=device)) for device in ("cuda", "cpu")
+    )
+    assert cuda_solutions == cpu_solutions
+    assert len(cpu_solutions) > 100
 
 
 def test_limits(insert: Insert) -> None:
@@ -129,10 +131,10 @@ def test_many_owners(insert: Insert) -> None:
     insert(10, 0)
     boards = [puzzle("3x3", 27 + seed % 9, seed) for seed in range(20)]
     boards[3], boards[12] = spoilt(boards[3], 1), spoilt(boards[12], 2)
-    wanted = [count(board, device="cpu").count for board in boards]
+    expected = [count(board, device="cpu").count for board in boards]
     for cutoff in (None, ALONE):
-        assert searched(boards, CudaEngine(), Options(cutoff=cutoff)).counts == wanted
-    assert 0 in wanted
+        assert search_boards(boards, CudaEngine(), Options(cutoff=cutoff)).counts == expected
+    assert 0 in expected
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -151,19 +153,19 @@ def test_boards_of_2x3(
 def test_boards_of_4x4(insert: Insert, monkeypatch: pytest.MonkeyPatch) -> None:
     insert(9, 0)
     short_launches(monkeypatch)
-    many = collection.load("16x16-many")
-    few = puzzle("4x4", 158, 1)
-    assert counted(many, cutoff=ALONE, limit=200) == 200
-    assert counted(few, cutoff=ALONE) == naive.count(few)
+    board_with_many = collection.load("16x16-many")
+    board_with_few = puzzle("4x4", 158, 1)
+    assert counted(board_with_many, cutoff=ALONE, limit=200) == 200
+    assert counted(board_with_few, cutoff=ALONE) == naive.count(board_with_few)
 
 
 @pytest.mark.slow
 @EACH_DIALECT
 def test_boards_of_the_collection(capability: tuple[int, int], insert: Insert) -> None:
     insert(*capability, blocks=4, threads=64)
-    for each in collection.entries():
-        if str(each.box) == "3x3" and each.count < 10**6:
-            assert counted(collection.load(each.name)) == each.count, each.name
+    for entry in collection.entries():
+        if str(entry.box) == "3x3" and entry.count < 10**6:
+            assert counted(collection.load(entry.name)) == entry.count, entry.name
 
 
 def test_blocks_side_by_side(insert: Insert) -> None:

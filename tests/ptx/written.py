@@ -32,16 +32,16 @@ ENTRY = """
 
 
 def entry(name: str, *code: str) -> str:
-    """A kernel of two arrays, ``%a`` and ``%b``, with nine registers of each width."""
-    lines = (line.strip() for each in code for line in each.split("\n"))
+    """Return the PTX of a kernel with two arrays, ``%a`` and ``%b``, and 9 registers per width."""
+    lines = (line.strip() for line in "\n".join(code).split("\n"))
     return ENTRY.format(name=name, code="\n".join(lines))
 
 
 def kernel(*code: str, before: str = "", checked: bool = True) -> Kernel:
-    """Build one kernel; ``before`` is what the module has besides."""
+    """Build a kernel; ``before`` is the text of the module before it."""
     return load("\n".join([before, entry("test", *code)]), checked)["test"]
 
 
-def run(built: Kernel, *arrays: NDArray[Any], block: int = 1, **options: Any) -> None:
+def run(kernel: Kernel, *arrays: NDArray[Any], block: int = 1, **options: Any) -> None:
     """Launch one block."""
-    built.launch(1, block, [Pointer(array) for array in arrays], **options)
+    kernel.launch(1, block, [Pointer(array) for array in arrays], **options)

@@ -1,4 +1,4 @@
-"""All minimal puzzles inside a puzzle: those of brute force, each once, in one order."""
+"""All minimal puzzles within a puzzle, compared to brute force: each once, in a fixed order."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def full(shape: str, seed: int) -> Board:
 
 
 def puzzle(shape: str, extra: int, seed: int) -> Board:
-    """A minimal puzzle and some more clues."""
+    """Return a minimal puzzle with some more clues."""
     grid = full(shape, seed)
     cells = gpusudoku.minimise(grid, seed=seed).board.cells.copy()
-    more = np.random.default_rng(seed).permutation(np.flatnonzero(cells == 0))[:extra]
-    cells[more] = grid.cells[more]
+    more_cells = np.random.default_rng(seed).permutation(np.flatnonzero(cells == 0))[:extra]
+    cells[more_cells] = grid.cells[more_cells]
     return Board(cells, grid.geometry)
 
 
@@ -45,38 +45,38 @@ def without(board: Board, cell: int) -> Board:
 
 
 def completions(board: Board) -> NDArray[np.uint8]:
-    """All grids that obey the candidates given for the board's empty cells, whatever its clues."""
+    """Return all grids that agree with the given candidates of empty cells; clues are ignored."""
     masks = board.given_candidates
     if masks is not None:
         masks = np.where(board.cells > 0, board.geometry.all_digits, masks)
-    free = Board(np.zeros(board.geometry.cells, np.uint8), board.geometry, candidates=masks)
-    return np.array([*naive.solutions(free)], np.uint8)
+    empty_board = Board(np.zeros(board.geometry.cells, np.uint8), board.geometry, candidates=masks)
+    return np.array([*naive.solutions(empty_board)], np.uint8)
 
 
 def by_brute_force(board: Board, keep: list[int], grids: NDArray[np.uint8]) -> set[tuple[int, ...]]:
-    """The minimal puzzles of all subsets of the clues; ``grids`` has every completion of them."""
+    """Return the minimal puzzles among all subsets of the clues; ``grids`` are all completions."""
     clues = [cell for cell in clues_of(board) if cell not in keep]
     solution = next(g for g in grids if (g == board.cells)[board.cells > 0].all())
     grids = grids[(grids == solution)[:, keep].all(axis=1) & (grids != solution).any(axis=1)]
     differing = (grids != solution)[:, clues] @ (1 << np.arange(len(clues)))
     subsets = np.arange(1 << len(clues))
     valid = np.ones(len(subsets), bool)
-    for each in np.unique(differing).tolist():
-        valid &= subsets & each != 0
+    for difference in np.unique(differing).tolist():
+        valid &= subsets & difference != 0
     minimal = valid.copy()
     for bit in range(len(clues)):
         minimal &= (subsets >> bit & 1 == 0) | ~valid[subsets & ~(1 << bit)]
-    found = set()
+    puzzles = set()
     for subset in subsets[minimal].tolist():
-        gone = [cell for bit, cell in enumerate(clues) if not subset >> bit & 1]
+        removed_cells = [cell for bit, cell in enumerate(clues) if not subset >> bit & 1]
         cells = board.cells.copy()
-        cells[gone] = 0
-        found.add(tuple(cells.tolist()))
-    return found
+        cells[removed_cells] = 0
+        puzzles.add(tuple(cells.tolist()))
+    return puzzles
 
 
-def listed(board: Board, **given: Any) -> list[tuple[int, ...]]:
-    return [tuple(each.cells.tolist()) for each in minimal_puzzles(board, **given)]
+def list_puzzles(board: Board, **options: Any) -> list[tuple[int, ...]]:
+    return [tuple(puzzle.cells.tolist()) for puzzle in minimal_puzzles(board, **options)]
 
 
 @pytest.mark.parametrize(("shape", "seed"), [("2x2", 0), ("2x2", 1), ("2x2", 2), ("1x4", 0)])
@@ -84,77 +84,102 @@ def test_a_full_grid_against_all_subsets_of_its_clues(shape: str, seed: int) -> 
     board = full(shape, seed)
     grids = completions(board)
     for keep in ([], [3], [0, 5, 10], [1, 2, 4, 7, 11], [*range(16)]):
-        found = listed(board, keep=keep, jobs=1)
-        assert len(found) == len({*found})
-        assert {*found} == by_brute_force(board, keep, grids)
+        puzzles = list_puzzles(board, keep=keep, jobs=1)
+        assert len(puzzles) == len({*puzzles})
+        assert {*puzzles} == by_brute_force(board, keep, grids)
 
 
-@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("small_limits", [False, True])
 def test_a_larger_puzzle_against_all_subsets_of_its_clues(
-    few: bool, monkeypatch: pytest.MonkeyPatch
+    small_limits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where few nodes are taken at a time, and few edges are known."""
-    if few:
+    """Small limits lead to few nodes at a time, and few known edges."""
+    if small_limits:
         monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 3)
-        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.KNOWN_EDGES", 4)
-        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.SEARCHED_BOARDS", 5)
+        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.MAX_EDGES", 4)
+        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.SEARCH_BOARDS", 5)
     for seed, keep in enumerate(([], [0, 1, 2, 3], [])):
         board = puzzle("2x3", 5, seed)
         keep = [cell for cell in keep if board.cells[cell]]
-        found = listed(board, keep=keep, jobs=1)
-        assert len(found) == len({*found})
-        assert {*found} == by_removing(board, keep)
+        puzzles = list_puzzles(board, keep=keep, jobs=1)
+        assert len(puzzles) == len({*puzzles})
+        assert {*puzzles} == by_removing(board, keep)
 
 
 def by_removing(board: Board, keep: list[int]) -> set[tuple[int, ...]]:
-    """The minimal puzzles below a board: clues are removed in all ways that leave one solution."""
-    todo = [board]
-    seen = {board}
-    found = set()
-    while todo:
-        here = todo.pop()
-        below = [without(here, cell) for cell in clues_of(here) if cell not in keep]
-        numbers = gpusudoku.count_many(below, limit=2, engine=ONE).numbers() if below else []
-        unique = [each for each, number in zip(below, numbers, strict=True) if number == 1]
+    """Return the minimal puzzles of a board: remove clues in all ways that leave one solution."""
+    pending = [board]
+    visited = {board}
+    puzzles = set()
+    while pending:
+        board_with_clues = pending.pop()
+        smaller_boards = [
+            without(board_with_clues, cell)
+            for cell in clues_of(board_with_clues)
+            if cell not in keep
+        ]
+        numbers = (
+            gpusudoku.count_many(smaller_boards, limit=2, engine=ONE).numbers()
+            if smaller_boards
+            else []
+        )
+        unique = [
+            smaller_board
+            for smaller_board, number in zip(smaller_boards, numbers, strict=True)
+            if number == 1
+        ]
         if not unique:
-            found.add(tuple(here.cells.tolist()))
-        new = [each for each in unique if each not in seen]
-        seen.update(new)
-        todo += new
-    return found
+            puzzles.add(tuple(board_with_clues.cells.tolist()))
+        new = [smaller_board for smaller_board in unique if smaller_board not in visited]
+        visited.update(new)
+        pending += new
+    return puzzles
 
 
 def test_those_of_a_nine_by_nine_puzzle_are_unique_and_minimal() -> None:
     board = puzzle("3x3", 6, 4)
-    found = [*minimal_puzzles(board)]
-    assert len({*found}) == len(found) > 20
-    assert all(((each.cells == 0) | (each.cells == board.cells)).all() for each in found)
-    lacking = [without(each, cell) for each in found for cell in clues_of(each)]
-    assert (gpusudoku.count_many(found, limit=2, device="cpu").numbers() == 1).all()
-    assert (gpusudoku.count_many(lacking, limit=2, device="cpu").numbers() == 2).all()
+    puzzles = [*minimal_puzzles(board)]
+    assert len({*puzzles}) == len(puzzles) > 20
+    assert all(
+        ((minimal_puzzle.cells == 0) | (minimal_puzzle.cells == board.cells)).all()
+        for minimal_puzzle in puzzles
+    )
+    boards_without_a_clue = [
+        without(minimal_puzzle, cell)
+        for minimal_puzzle in puzzles
+        for cell in clues_of(minimal_puzzle)
+    ]
+    assert (gpusudoku.count_many(puzzles, limit=2, device="cpu").numbers() == 1).all()
+    assert (gpusudoku.count_many(boards_without_a_clue, limit=2, device="cpu").numbers() == 2).all()
     # A walk that removes clues at random ends at one of them.
     for seed in range(5):
-        assert gpusudoku.minimise(board, seed=seed).board in found
+        assert gpusudoku.minimise(board, seed=seed).board in puzzles
 
 
 def test_the_order_is_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the threads, and whether they share the searches."""
+    """It does not depend on threads, nor on shared searches."""
     board = puzzle("3x3", 7, 2)
-    expected = listed(board, jobs=1)
+    expected = list_puzzles(board, jobs=1)
     assert len(expected) > 30
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.SHARED_SECONDS", 0.0)
     for jobs in (1, 3, 3):
-        assert listed(board, jobs=jobs) == expected
+        assert list_puzzles(board, jobs=jobs) == expected
 
 
 def test_a_full_grid_gives_the_first_ones_soon() -> None:
     grid = full("3x3", 5)
-    some = [*islice(minimal_puzzles(grid, keep=[0, 40, 80], jobs=1), 20)]
-    assert len({*some}) == 20
-    for each in some:
-        assert each.cells[[0, 40, 80]].all()
-        lacking = [without(each, cell) for cell in clues_of(each) if cell not in (0, 40, 80)]
-        assert (gpusudoku.count_many(lacking, limit=2, engine=ONE).numbers() == 2).all()
+    puzzles = [*islice(minimal_puzzles(grid, keep=[0, 40, 80], jobs=1), 20)]
+    assert len({*puzzles}) == 20
+    for minimal_puzzle in puzzles:
+        assert minimal_puzzle.cells[[0, 40, 80]].all()
+        boards_without_a_clue = [
+            without(minimal_puzzle, cell)
+            for cell in clues_of(minimal_puzzle)
+            if cell not in (0, 40, 80)
+        ]
+        assert (
+            gpusudoku.count_many(boards_without_a_clue, limit=2, engine=ONE).numbers() == 2
+        ).all()
 
 
 def test_given_candidates_stay() -> None:
@@ -167,21 +192,27 @@ def test_given_candidates_stay() -> None:
     board = Board(cells, candidates=masks)
     grids = completions(board)
     for keep in ([], [0, 6]):
-        found = [*minimal_puzzles(board, keep=keep, jobs=1)]
+        puzzles = [*minimal_puzzles(board, keep=keep, jobs=1)]
         expected = by_brute_force(board, keep, grids)
-        assert {tuple(each.cells.tolist()) for each in found} == expected
-        for each in found:
-            given = each.given_candidates
-            assert given is not None
-            assert given[[3, 12, 14]].tolist() == masks[[3, 12, 14]].tolist()
-            assert gpusudoku.count(each, engine=ONE) == 1
-            assert all(given[cell] == 15 for cell in np.flatnonzero(cells) if not each.cells[cell])
+        assert {tuple(minimal_puzzle.cells.tolist()) for minimal_puzzle in puzzles} == expected
+        for minimal_puzzle in puzzles:
+            given_masks = minimal_puzzle.given_candidates
+            assert given_masks is not None
+            assert given_masks[[3, 12, 14]].tolist() == masks[[3, 12, 14]].tolist()
+            assert gpusudoku.count(minimal_puzzle, engine=ONE) == 1
+            assert all(
+                given_masks[cell] == 15
+                for cell in np.flatnonzero(cells)
+                if not minimal_puzzle.cells[cell]
+            )
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_small_and_minimal_boards() -> None:
-    assert [str(each) for each in minimal_puzzles("1", jobs=1)] == ["."]
-    assert [str(each) for each in minimal_puzzles("1", keep=[0], jobs=1)] == ["1"]
+    assert [str(minimal_puzzle) for minimal_puzzle in minimal_puzzles("1", jobs=1)] == ["."]
+    assert [str(minimal_puzzle) for minimal_puzzle in minimal_puzzles("1", keep=[0], jobs=1)] == [
+        "1"
+    ]
     minimal = gpusudoku.minimise(full("2x2", 0), seed=0).board
     assert [*minimal_puzzles(minimal, jobs=1)] == [minimal]
 
@@ -189,8 +220,8 @@ def test_small_and_minimal_boards() -> None:
 @pytest.mark.usefixtures("uncompiled")
 def test_errors() -> None:
     """They are raised at once, not when the first puzzle is asked for."""
-    given: Any
-    for given, keep, message in (
+    board: Any
+    for board, keep, message in (
         (LINE_4X4, [], "the board has several solutions, expected exactly one"),
         ("11" + "." * 14, [], "the board has no solution, expected exactly one"),
         (UNIQUE, [16], "keep 16: expected cells from 0 to 15"),
@@ -200,7 +231,7 @@ def test_errors() -> None:
         (UNIQUE, "x..", "keep 'x..': expected cells such as r1c1,r5c5, or a pattern of 16 cells"),
     ):
         with pytest.raises(InputError) as caught:
-            minimal_puzzles(given, keep=keep, jobs=1)
+            minimal_puzzles(board, keep=keep, jobs=1)
         assert str(caught.value) == message
 
 
@@ -208,10 +239,10 @@ def test_errors() -> None:
 def test_a_token_stops_it_at_any_moment() -> None:
     board = puzzle("2x2", 4, 0)
     cancelled = 0
-    expected = listed(board, jobs=1)
+    expected = list_puzzles(board, jobs=1)
     for token in moments():
         try:
-            assert listed(board, jobs=1, cancel=token) == expected
+            assert list_puzzles(board, jobs=1, cancel=token) == expected
         except Cancelled:
             cancelled += 1
     assert cancelled > 3
@@ -219,8 +250,8 @@ def test_a_token_stops_it_at_any_moment() -> None:
 
 def test_a_token_stops_it_where_it_would_take_for_ever() -> None:
     token = CancelToken()
-    found = minimal_puzzles(full("3x3", 0), cancel=token)
-    next(found)
+    puzzles = minimal_puzzles(full("3x3", 0), cancel=token)
+    next(puzzles)
     token.cancel()
     with pytest.raises(Cancelled):
-        next(found)
+        next(puzzles)

@@ -25,12 +25,12 @@ from tests.boards import UNIQUE, full_grid, pattern
 from tests.puzzles.symmetries import (
     arranged,
     arrangements,
+    count_idle_relabellings,
     every_form,
     group_order,
     least,
-    numbered,
+    renumber,
     twin,
-    unused,
 )
 
 NINE = Geometry(3, 3)
@@ -169,10 +169,12 @@ def test_the_reference_implementation_misses_nothing() -> None:
         for _ in range(2 if geometry.n == 6 else 8):
             board = scattered_clues(geometry, int(rng.integers(geometry.cells + 1)), rng)
             forms = Counter(every_form(board))
-            unchanged = numbered(board.cells.tolist())
+            unchanged = renumber(board.cells.tolist())
             assert least(board).board.cells.tolist() == [*min(forms)]
-            assert least(board).automorphisms == forms[unchanged] * unused(board)
-            assert sum(forms.values()) * unused(Board.empty(geometry)) == group_order(geometry)
+            assert least(board).automorphisms == forms[unchanged] * count_idle_relabellings(board)
+            assert sum(forms.values()) * count_idle_relabellings(
+                Board.empty(geometry)
+            ) == group_order(geometry)
     for clues in range(0, 17, 4):
         board = scattered_clues(Geometry(2, 2), clues, rng)
         relabellings = [(0, *labels) for labels in permutations(range(1, 5))]

@@ -1,4 +1,4 @@
-"""How hard puzzles are: the techniques that solve them, and guesses that nothing changes."""
+"""Difficulty of puzzles: the techniques that solve them, and a fixed number of guesses."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ALL = "naked-single,hidden-single,locked-candidates,naked-pair,hidden-pair"
 
 
 def minimal(shape: str, number: int) -> Batch:
-    """Minimal puzzles, each of another grid."""
+    """Return minimal puzzles of different grids."""
     geometry = Geometry.parse(shape)
     boards = [Board(full_grid(geometry, seed), geometry) for seed in range(number)]
-    return Batch.of([each.board for each in gpusudoku.minimise_many(boards, seed=9, jobs=1)])
+    return Batch.of([result.board for result in gpusudoku.minimise_many(boards, seed=9, jobs=1)])
 
 
 def solved_by(board: Board, group: str) -> bool:
@@ -32,7 +32,7 @@ def solved_by(board: Board, group: str) -> bool:
 
 
 def guesses_of(cells: list[set[int]], geometry: Geometry) -> int:
-    """The nodes of the tree that are split, by the reference of the techniques."""
+    """Count the split nodes of the tree, by the reference implementation of the techniques."""
     try:
         cells = reference(cells, geometry, ALL)
     except Contradiction:
@@ -65,23 +65,23 @@ def test_a_level_says_which_techniques_suffice() -> None:
 def test_guesses_are_those_of_a_plain_search() -> None:
     batch = minimal("3x3", 25)
     levels, guesses = rate_batch(batch)
-    some = np.flatnonzero(levels >= 3)[:6].tolist()
-    assert len({*guesses[some].tolist()}) > 1
-    for index in some:
+    indices = np.flatnonzero(levels >= 3)[:6].tolist()
+    assert len({*guesses[indices].tolist()}) > 1
+    for index in indices:
         board = batch[index]
         assert guesses_of(given_clues(board), board.geometry) == guesses[index]
 
 
 def test_blocks_and_neighbours_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even where a step takes a few boards only."""
+    """This holds even if a call takes only a few boards."""
     batch = Batch.joined([minimal("3x3", 30), Batch.of([gpusudoku.parse(HARDEST)])])
     expected = rate_batch(batch)
     assert expected.guesses[-1] > EXPERT_GUESSES
     for boards in (1, 7, 40):
         monkeypatch.setattr(difficulty, "CALL_BYTES", boards * 112)
-        for again in (rate_batch(batch), rate_batch(batch)):
-            assert again.levels.tolist() == expected.levels.tolist()
-            assert again.guesses.tolist() == expected.guesses.tolist()
+        for ratings in (rate_batch(batch), rate_batch(batch)):
+            assert ratings.levels.tolist() == expected.levels.tolist()
+            assert ratings.guesses.tolist() == expected.guesses.tolist()
     turned = rate_batch(Batch(batch.geometry, batch.cells[::-1].copy()))
     assert turned.guesses[::-1].tolist() == expected.guesses.tolist()
 
@@ -110,12 +110,12 @@ def test_other_boards_and_given_candidates() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_a_board_that_is_no_puzzle_is_refused() -> None:
-    given: Any
-    for given, message in (
+    board: Any
+    for board, message in (
         (LINE_4X4, "the board has several solutions, expected exactly one"),
         ("11" + "." * 14, "the board has no solution, expected exactly one"),
         ([1, 2], "2 cells do not make a square board"),
     ):
         with pytest.raises(InputError) as caught:
-            rate(given)
+            rate(board)
         assert str(caught.value) == message

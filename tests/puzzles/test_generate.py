@@ -1,4 +1,4 @@
-"""Random puzzles: unique, as they were wished for, the same for a seed and a number everywhere."""
+"""Random puzzles: unique, as the options demand, and determined by seed and number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, GaveUp, InputError, Interrupted, generate
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles, _Patience
-from tests.puzzles.oracle import counts, is_minimal
+from tests.puzzles.reference import counts, is_minimal
 from tests.test_cancelling import Countdown
 from tests.waiting import until
 
@@ -43,25 +43,25 @@ FEW = "..xx....x...x.x."
 
 
 def boards(number: int, **wishes: Any) -> list[Board]:
-    return [each.board for each in generate(number, **wishes)]
+    return [puzzle.board for puzzle in generate(number, **wishes)]
 
 
 def test_every_puzzle_is_unique_and_minimal() -> None:
     puzzles = [*generate(300, seed=1)]
-    assert is_minimal([each.board for each in puzzles])
-    for number, each in enumerate(puzzles):
-        assert (each.number, each.seed) == (number, 1)
-        board = each.board.cells
-        solution = each.solution.cells
+    assert is_minimal([puzzle.board for puzzle in puzzles])
+    for number, puzzle in enumerate(puzzles):
+        assert (puzzle.number, puzzle.seed) == (number, 1)
+        board = puzzle.board.cells
+        solution = puzzle.solution.cells
         assert (board == solution)[board > 0].all()
-    assert len({each.board for each in puzzles}) == 300
-    solved = gpusudoku.solve_many([each.board for each in puzzles], device="cpu")
-    assert [each.board for each in solved] == [each.solution for each in puzzles]
+    assert len({puzzle.board for puzzle in puzzles}) == 300
+    solved_boards = gpusudoku.solve_many([puzzle.board for puzzle in puzzles], device="cpu")
+    assert [puzzle.board for puzzle in solved_boards] == [puzzle.solution for puzzle in puzzles]
 
 
 def test_minimal_puzzles_have_the_mean_number_of_clues_that_is_known() -> None:
-    """24.40 in puzzles from random grids that lost their clues from the top down."""
-    clues = np.array([each.clues for each in boards(3000, seed=2026)])
+    """It is 24.40 if clues are removed from random full grids."""
+    clues = np.array([board.clues for board in boards(3000, seed=2026)])
     assert abs(clues.mean() - 24.40) < 4 * clues.std() / 3000**0.5
 
 
@@ -69,41 +69,41 @@ def test_minimal_puzzles_have_the_mean_number_of_clues_that_is_known() -> None:
     ("box", "number"), [("2x2", 60), ("2x3", 40), ("3x2", 10), ("1x5", 20), ("4x4", 3)]
 )
 def test_other_boxes(box: str, number: int) -> None:
-    found = boards(number, box=box, seed=3)
-    assert {str(each.geometry) for each in found} == {box}
-    assert is_minimal(found)
-    assert len({*found}) == number
+    puzzles = boards(number, box=box, seed=3)
+    assert {str(puzzle.geometry) for puzzle in puzzles} == {box}
+    assert is_minimal(puzzles)
+    assert len({*puzzles}) == number
 
 
 @pytest.mark.parametrize("names", [*MOVES, "all", "rotational,diagonal", "left-right, top-bottom"])
 def test_symmetries(names: str) -> None:
-    known = [*MOVES] if names == "all" else [name.strip() for name in names.split(",")]
+    symmetries = [*MOVES] if names == "all" else [name.strip() for name in names.split(",")]
     for box, number in (("3x3", 12), ("2x3", 5)):
-        found = boards(number, box=box, symmetry=names, seed=4)
-        assert found == boards(number, box=box, symmetry=known, seed=4)
-        assert counts(found) == [1] * number
-        for board in found:
+        puzzles = boards(number, box=box, symmetry=names, seed=4)
+        assert puzzles == boards(number, box=box, symmetry=symmetries, seed=4)
+        assert counts(puzzles) == [1] * number
+        for board in puzzles:
             clues = board.cells.reshape(board.n, board.n) > 0
-            assert all((MOVES[name](clues) == clues).all() for name in known)  # type: ignore[no-untyped-call]
+            assert all((MOVES[name](clues) == clues).all() for name in symmetries)  # type: ignore[no-untyped-call]
 
 
-def test_of_symmetric_puzzles_no_clues_can_go_together() -> None:
-    """Without half a turn's pair, or the cell in the middle, each has several solutions."""
+def test_symmetric_puzzles_lose_uniqueness_without_any_pair_of_clues() -> None:
+    """Without a pair of opposite clues, or the clue in the middle, each has several solutions."""
     for board in boards(20, symmetry="rotational", seed=5):
-        some = []
+        smaller_boards = []
         for cell in np.flatnonzero(board.cells[:41]).tolist():
             cells = board.cells.copy()
             cells[[cell, 80 - cell]] = 0
-            some.append(Board(cells, board.geometry))
-        assert {*counts(some)} == {2}
+            smaller_boards.append(Board(cells, board.geometry))
+        assert {*counts(smaller_boards)} == {2}
 
 
 @pytest.mark.parametrize(
     "wishes", [{"symmetry": "rotational"}, {"symmetry": "diagonal", "box": "2x2"}, {"pattern": FEW}]
 )
-def test_minimal_ones_are_minimal_whatever_else_is_wished_for(wishes: dict[str, Any]) -> None:
-    found = boards(3, minimal=True, seed=6, **wishes)
-    assert is_minimal(found)
+def test_minimal_puzzles_are_minimal_with_any_other_options(wishes: dict[str, Any]) -> None:
+    puzzles = boards(3, minimal=True, seed=6, **wishes)
+    assert is_minimal(puzzles)
     if "pattern" not in wishes:
         assert not is_minimal(boards(30, seed=6, **wishes))
 
@@ -122,75 +122,75 @@ def test_patterns(tmp_path: Any) -> None:
 
 def test_numbers_of_clues() -> None:
     for clues, allowed in ((26, {26}), ((23, 24), {23, 24}), ([30, 30], {30}), (80, {80})):
-        found = boards(10, clues=clues, seed=8)
-        assert {each.clues for each in found} <= allowed
-        assert counts(found) == [1] * 10
+        puzzles = boards(10, clues=clues, seed=8)
+        assert {puzzle.clues for puzzle in puzzles} <= allowed
+        assert counts(puzzles) == [1] * 10
     symmetric = boards(10, clues=(28, 29), symmetry="quarter-turn", seed=8)
-    assert {each.clues for each in symmetric} <= {28, 29}
+    assert {puzzle.clues for puzzle in symmetric} <= {28, 29}
     minimal = boards(3, clues=26, minimal=True, seed=8)
     assert is_minimal(minimal)
-    assert {each.clues for each in minimal} == {26}
+    assert {puzzle.clues for puzzle in minimal} == {26}
 
 
 def test_levels() -> None:
     for level in ("easy", "medium", "hard", "expert", "medium,hard"):
-        for each in generate(4, difficulty=level, seed=9):
-            rating = gpusudoku.rate(each.board)
+        for puzzle in generate(4, difficulty=level, seed=9):
+            rating = gpusudoku.rate(puzzle.board)
             assert rating.level in level.split(",")
-            assert rating == (each.difficulty, each.guesses)
-    assert [each.difficulty for each in generate(1, difficulty=["extreme"], seed=9)] == ["extreme"]
+            assert rating == (puzzle.difficulty, puzzle.guesses)
+    assert [puzzle.difficulty for puzzle in generate(1, difficulty=["extreme"], seed=9)] == [
+        "extreme"
+    ]
 
 
 def test_no_two_small_puzzles_are_equal() -> None:
-    found = boards(400, box="2x2", seed=10)
-    assert len({*found}) == 400
-    assert is_minimal(found)
+    puzzles = boards(400, box="2x2", seed=10)
+    assert len({*puzzles}) == 400
+    assert is_minimal(puzzles)
     # All of one pattern that there are, although grids come again.
     grids = gpusudoku.solutions("." * 16, device="cpu")
-    there_are = [
-        Board(grid * np.array([cell == "x" for cell in FEW])) for grid in np.asarray(grids)
-    ]
+    possible = [Board(grid * np.array([cell == "x" for cell in FEW])) for grid in np.asarray(grids)]
     unique = {
-        each for each, number in zip(there_are, counts(there_are), strict=True) if number == 1
+        board for board, number in zip(possible, counts(possible), strict=True) if number == 1
     }
     assert {*boards(len(unique), pattern=FEW, seed=10)} == unique
     assert len(unique) == 120
 
 
-def test_it_gives_up_where_there_are_no_more() -> None:
+def test_generate_gives_up_when_all_puzzles_were_found() -> None:
     for jobs in (1, 3):
-        found = []
+        found_puzzles = []
         with pytest.raises(GaveUp, match=r"^gave up after 1 s .*: \d+ of 1000 found") as caught:
-            found += generate(1000, pattern=FEW, seed=10, seconds=1, jobs=jobs)
+            found_puzzles += generate(1000, pattern=FEW, seed=10, seconds=1, jobs=jobs)
         assert "120 of" in str(caught.value)
     puzzles = generate(1000, pattern=FEW, seed=10, seconds=1)
-    assert [each.board for each in islice(puzzles, 120)] == boards(120, pattern=FEW, seed=10)
+    assert [puzzle.board for puzzle in islice(puzzles, 120)] == boards(120, pattern=FEW, seed=10)
     with pytest.raises(GaveUp):
         next(puzzles)
     with pytest.raises(GaveUp, match="0 of 1 found"):
         boards(1, clues=(3, 3), box="2x2", seconds=0.1)
 
 
-def test_before_it_gives_up_there_is_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A puzzle that is found, after one that is not, would be lost to a run that goes on."""
+def test_puzzles_before_giving_up_have_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A puzzle after a gap would be lost to a resumed run."""
 
     class Steady:
         size = 8
 
         def took(self, *_: Any, **__: Any) -> None:
-            """Stay as it is."""
+            """Keep the size."""
 
     monkeypatch.setattr("gpusudoku.puzzles.generate.ChunkSize", lambda *_: Steady())
     for asks in (0, 6, 14, 28, 49):
-        left = Countdown(asks)
+        countdown = Countdown(asks)
         monkeypatch.setattr(
-            _Patience, "cancelled", property(lambda self, left=left: left.cancelled)
+            _Patience, "cancelled", property(lambda self, countdown=countdown: countdown.cancelled)
         )
-        found: list[int] = []
-        made = generate(1000, difficulty="medium", seed=1, jobs=1)
+        numbers: list[int] = []
+        puzzles = generate(1000, difficulty="medium", seed=1, jobs=1)
         with pytest.raises(GaveUp, match=r": \d+ of 1000 found"):
-            found.extend(each.number for each in made)
-        assert found == [*range(len(found))]
+            numbers.extend(puzzle.number for puzzle in puzzles)
+        assert numbers == [*range(len(numbers))]
 
 
 WISHES: list[dict[str, Any]] = [
@@ -208,38 +208,38 @@ def test_a_seed_gives_the_same_puzzles_however_many_and_by_any_threads(
     wishes: dict[str, Any],
 ) -> None:
     expected = [*generate(15, seed=11, jobs=1, **wishes)]
-    assert [each.number for each in expected] == [*range(15)]
+    assert [puzzle.number for puzzle in expected] == [*range(15)]
     assert [*generate(15, seed=11, jobs=3, **wishes)] == expected
     assert [*generate(7, seed=11, jobs=3, **wishes)] == expected[:7]
     assert [*islice(generate(10**9, seed=11, jobs=2, **wishes), 9)] == expected[:9]
-    others = boards(15, seed=12, **wishes)
-    assert others != [each.board for each in expected]
+    boards_of_next_seed = boards(15, seed=12, **wishes)
+    assert boards_of_next_seed != [puzzle.board for puzzle in expected]
 
 
-def test_a_run_that_begins_later_has_the_same_puzzles() -> None:
+def test_a_later_start_has_the_same_puzzles() -> None:
     for wishes in WISHES[1:4]:
         whole = [*generate(9, seed=13, **wishes)]
-        for first in (1, 5):
-            made = Puzzles(9, PuzzleOptions(**wishes), 13, first=first)
-            assert [*made] == whole[first:]
+        for start in (1, 5):
+            puzzles = Puzzles(9, PuzzleOptions(**wishes), 13, first=start)
+            assert [*puzzles] == whole[start:]
 
 
 def test_puzzles_of_a_seed_do_not_change() -> None:
-    """Of the first by the oracle of test_reducing, from the first grid."""
-    assert [str(each) for each in generate(2, seed=1)] == [
+    """The first one was checked by counting, as in test_remove_clues."""
+    assert [str(puzzle) for puzzle in generate(2, seed=1)] == [
         "..3.4...12......5..9........8.1..5..41......87...839.......67....6.35.4...4..2..9",
         "..24..9.6...86.43......1....5.2..64...7.34.5.........9.286.....9....7..3...9.....",
     ]
 
 
-def test_a_new_seed_every_time_is_told() -> None:
-    one = generate(2)
-    other = generate(2)
-    assert one.seed != other.seed
-    found = [*one]
-    assert {each.seed for each in found} == {one.seed}
-    assert [*generate(2, seed=one.seed)] == found
-    assert one.uniform
+def test_each_call_reports_a_new_seed() -> None:
+    puzzles = generate(2)
+    more_puzzles = generate(2)
+    assert puzzles.seed != more_puzzles.seed
+    puzzle_list = [*puzzles]
+    assert {puzzle.seed for puzzle in puzzle_list} == {puzzles.seed}
+    assert [*generate(2, seed=puzzles.seed)] == puzzle_list
+    assert puzzles.uniform
     assert not generate(1, box="4x4").uniform
 
 
@@ -249,37 +249,37 @@ def test_blocks_have_the_same_puzzles_as_arrays() -> None:
     assert sum(map(len, blocks)) == 50
     assert len(blocks[0].chosen(slice(1))) == 1
     cells = np.concatenate([block.puzzles for block in blocks])
-    assert cells.tolist() == [each.board.cells.tolist() for each in whole]
+    assert cells.tolist() == [puzzle.board.cells.tolist() for puzzle in whole]
     solutions = np.concatenate([block.solutions for block in blocks])
-    assert solutions.tolist() == [each.solution.cells.tolist() for each in whole]
+    assert solutions.tolist() == [puzzle.solution.cells.tolist() for puzzle in whole]
     assert np.concatenate([block.numbers for block in blocks]).tolist() == [*range(50)]
-    assert [each for block in blocks for each in block] == whole
+    assert [puzzle for block in blocks for puzzle in block] == whole
 
 
 def test_a_puzzle_is_shown() -> None:
-    [each] = generate(1, seed=1)
-    assert str(each) == str(each.board)
-    assert f"<div>25 clues, {each.difficulty}</div>" in each._repr_html_()
+    [puzzle] = generate(1, seed=1)
+    assert str(puzzle) == str(puzzle.board)
+    assert f"<div>25 clues, {puzzle.difficulty}</div>" in puzzle._repr_html_()
     assert [*generate(0)] == []
 
 
 def test_a_token_stops_it() -> None:
-    before = threading.active_count()
+    threads_before = threading.active_count()
     for wishes in ({}, {"pattern": FEW, "seconds": 1e9}, {"difficulty": "extreme"}):
         for jobs in (1, 3):
             for asks in (0, 30):
                 with pytest.raises(Cancelled):
                     boards(10**6, seed=15, jobs=jobs, cancel=Countdown(asks), **wishes)
-                until(lambda: threading.active_count() <= before)
+                until(lambda: threading.active_count() <= threads_before)
     token = CancelToken()
-    found = generate(10**6, seed=15, cancel=token)
-    next(found)
+    puzzles = generate(10**6, seed=15, cancel=token)
+    next(puzzles)
     token.cancel()
     with pytest.raises(Cancelled):
-        next(islice(found, 10**5, None))
+        next(islice(puzzles, 10**5, None))
 
 
-def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
@@ -318,8 +318,8 @@ def test_errors() -> None:
         ({"jobs": 0}, "jobs 0"),
         ({"box": "9x9"}, "box 9x9: 81 digits, at most 64 are supported"),
     ]  # fmt: skip
-    for given, message in wrong:
+    for arguments, message in wrong:
         with pytest.raises(InputError) as caught:
-            generate(**given)
+            generate(**arguments)
         assert str(caught.value).startswith(message)
         assert "\n" not in str(caught.value)

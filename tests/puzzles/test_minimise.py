@@ -24,12 +24,12 @@ from gpusudoku import (
 )
 from tests import naive
 from tests.boards import LINE_4X4, NONE, UNIQUE, full_grid
-from tests.puzzles.oracle import is_minimal
+from tests.puzzles.reference import is_minimal
 from tests.test_cancelling import Countdown, moments
 
 NINE = "154239867296178345783564291935647128618925734472381956867493512549712683321856479"
 KNOWN = "1.....86..9....3...8.56........4..2.6....5...4...81.568..493.....9.12..........7."
-"""By the oracle of test_reducing, with seed 7."""
+"""Computed by counting, as in test_remove_clues, with seed 7."""
 
 
 def full(shape: str, seed: int) -> Board:
@@ -37,20 +37,20 @@ def full(shape: str, seed: int) -> Board:
     return Board(full_grid(geometry, seed), geometry)
 
 
-def without(board: Board, *some: int) -> Board:
-    """The board without the clues of some cells."""
+def without(board: Board, *removed_cells: int) -> Board:
+    """Return the board without the clues of some cells."""
     cells = board.cells.copy()
-    cells[list(some)] = 0
+    cells[list(removed_cells)] = 0
     return Board(cells, board.geometry)
 
 
-def test_it_has_two_spellings() -> None:
+def test_minimize_is_another_spelling() -> None:
     assert minimize is minimise
 
 
 @pytest.mark.parametrize("shape", ["1x1", "2x2", "1x4", "4x1", "2x3"])
 @pytest.mark.usefixtures("uncompiled")
-def test_no_clue_is_left_that_could_go(shape: str) -> None:
+def test_no_remaining_clue_is_redundant(shape: str) -> None:
     for seed in range(2):
         board = full(shape, seed)
         result = minimise(board, seed=seed)
@@ -60,16 +60,16 @@ def test_no_clue_is_left_that_could_go(shape: str) -> None:
         assert naive.count(result.board) == 1
         for cell in np.flatnonzero(result.board.cells).tolist():
             assert naive.count(without(result.board, cell), limit=2) == 2
-        again = minimise(result.board, seed=seed + 1)
-        assert (again.board, again.removed, again.solution) == (result.board, (), board)
+        repeated = minimise(result.board, seed=seed + 1)
+        assert (repeated.board, repeated.removed, repeated.solution) == (result.board, (), board)
 
 
 @pytest.mark.parametrize("shape", ["3x3", "4x4"])
 def test_every_clue_of_a_larger_puzzle_is_necessary(shape: str) -> None:
     board = full(shape, 1)
     result = minimise(board, seed=3)
-    left = np.flatnonzero(result.board.cells).tolist()
-    assert sorted([*left, *result.removed]) == [*range(board.geometry.cells)]
+    clue_cells = np.flatnonzero(result.board.cells).tolist()
+    assert sorted([*clue_cells, *result.removed]) == [*range(board.geometry.cells)]
     assert is_minimal([result.board])
 
 
@@ -81,41 +81,41 @@ def test_a_seed_gives_the_same_puzzle_on_any_machine() -> None:
     assert str(minimise(NINE, seed=(1 << 128) - 1).board) != KNOWN
 
 
-def test_many_are_as_one_by_one() -> None:
-    """Whatever the threads, and whatever else is in the batch."""
+def test_a_batch_has_the_results_of_single_boards() -> None:
+    """They do not depend on threads, nor on other boards of the batch."""
     boards = [full(shape, seed) for seed in range(30) for shape in ("3x3", "2x2")]
     expected = [minimise(board, seed=5) for board in boards]
     for jobs in (1, 3):
         assert [*minimise_many(boards, seed=5, jobs=jobs)] == expected
         turned = minimise_many(boards[::-1], seed=5, jobs=jobs)
         assert [*turned] == expected[::-1]
-    found = [*minimise_many(boards[:2])]
-    assert found == [*minimise_many(boards[:2], seed=found[0].seed)]  # type: ignore[union-attr]
+    results = [*minimise_many(boards[:2])]
+    assert results == [*minimise_many(boards[:2], seed=results[0].seed)]  # type: ignore[union-attr]
 
 
 def test_a_small_list_stays_as_it_is(tmp_path: Path) -> None:
     grids = np.array([full_grid(Geometry(3, 3), seed).ravel() for seed in range(200)])
-    minimal = [each.board for each in minimise_many(list(grids), seed=1)]  # type: ignore[union-attr]
+    minimal = [result.board for result in minimise_many(list(grids), seed=1)]  # type: ignore[union-attr]
     assert is_minimal(minimal)
     path = tmp_path / "minimal.txt"
     path.write_text("".join(f"{board}\n" for board in minimal))
-    for given in (minimal, path):
-        again = [*minimise_many(given, seed=2)]
-        assert [each.board for each in again] == minimal  # type: ignore[union-attr]
-        assert not any(each.removed for each in again)  # type: ignore[union-attr]
+    for source in (minimal, path):
+        results = [*minimise_many(source, seed=2)]
+        assert [result.board for result in results] == minimal  # type: ignore[union-attr]
+        assert not any(result.removed for result in results)  # type: ignore[union-attr]
 
 
 def test_clues_that_are_kept() -> None:
     board = full("3x3", 2)
     pattern = np.zeros(81, np.bool_)
     pattern[[0, 40, 80]] = True
-    text = "".join("x" if each else "." for each in pattern)
+    text = "".join("x" if is_kept else "." for is_kept in pattern)
     expected = minimise(board, seed=1, keep=[0, 40, 80])
     for keep in ("r1c1,r5c5,r9c9", "R1C1 r5c5 r9c9", text, (np.int64(80), 40, 0)):
         assert minimise(board, seed=1, keep=keep) == expected
         assert [*minimise_many([board], seed=1, keep=keep)] == [expected]
     assert expected.board.cells[pattern].all()
-    assert is_minimal([expected.board], kept=pattern)
+    assert is_minimal([expected.board], fixed=pattern)
     assert minimise(board, keep=range(81)).removed == ()
     # An empty cell may be among them.
     puzzle = minimise(board, seed=1).board
@@ -124,15 +124,15 @@ def test_clues_that_are_kept() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_given_candidates_stay() -> None:
-    """But for a cell whose clue is removed, which may have any digit then."""
+    """Only a cell whose clue is removed may have any digit."""
     masks = np.full(16, 15, np.uint64)
     masks[[3, 12]] = 0b1000, 0b1000
     cells = [1, 2, 3, 0, 3, 4, 1, 2, 2, 1, 4, 3, 0, 3, 2, 1]
     result = minimise(Board(cells, candidates=masks), seed=0)
-    given = result.board.given_candidates
-    assert given is not None
-    assert given[[3, 12]].tolist() == [8, 8]
-    assert all(given[cell] == 15 for cell in result.removed)
+    given_masks = result.board.given_candidates
+    assert given_masks is not None
+    assert given_masks[[3, 12]].tolist() == [8, 8]
+    assert all(given_masks[cell] == 15 for cell in result.removed)
     assert naive.count(result.board) == 1
     assert naive.count(without(result.board), limit=2) == 2  # they are needed
     assert str(result.solution) == "1234341221434321"
@@ -140,10 +140,10 @@ def test_given_candidates_stay() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_errors() -> None:
-    several = "the board has several solutions, expected exactly one"
-    given: Any
-    for given, options, message in (
-        ("." * 16, {}, several),
+    several_solutions = "the board has several solutions, expected exactly one"
+    board: Any
+    for board, options, message in (
+        ("." * 16, {}, several_solutions),
         ("12..3..4........", {}, "the board has no solution, expected exactly one"),
         ("1234341221434312", {}, "the board has no solution, expected exactly one"),
         ([1, 2], {}, "2 cells do not make a square board"),
@@ -159,7 +159,7 @@ def test_errors() -> None:
         ),
     ):
         with pytest.raises(InputError) as caught:
-            minimise(given, **options)
+            minimise(board, **options)
         assert str(caught.value).startswith(message)
         assert "\n" not in str(caught.value)
     for options in ({"seed": -1}, {"jobs": 0}, {"on_error": "x"}):
@@ -172,14 +172,14 @@ def test_errors() -> None:
 @pytest.mark.usefixtures("uncompiled")
 def test_bad_boards_among_many() -> None:
     boards = [UNIQUE, "12", LINE_4X4, NONE, UNIQUE]
-    found = [*minimise_many(boards, seed=1, on_error="record")]
-    assert found[0] == found[4] == minimise(UNIQUE, seed=1)
-    bad = {each.index: str(each.error) for each in found if isinstance(each, BadBoard)}
+    results = [*minimise_many(boards, seed=1, on_error="record")]
+    assert results[0] == results[4] == minimise(UNIQUE, seed=1)
+    bad = {result.index: str(result.error) for result in results if isinstance(result, BadBoard)}
     assert [*bad] == [1, 2, 3]
     assert bad[2] == "the board has several solutions, expected exactly one"
     assert bad[3] == "the board has no solution, expected exactly one"
     rows = minimise_many(boards, seed=1)
-    assert next(rows) == found[0]
+    assert next(rows) == results[0]
     with pytest.raises(InputError, match="2 cells"):
         next(rows)
     with pytest.raises(InputError, match=r"^board 1: the board has several solutions"):
@@ -187,8 +187,8 @@ def test_bad_boards_among_many() -> None:
 
 
 CALLS: dict[str, Callable[..., Any]] = {
-    "minimise": lambda **given: minimise(full("2x2", 0), seed=1, **given),
-    "many": lambda **given: [*minimise_many([full("2x2", 0)] * 12, seed=1, jobs=3, **given)],
+    "minimise": lambda **options: minimise(full("2x2", 0), seed=1, **options),
+    "many": lambda **options: [*minimise_many([full("2x2", 0)] * 12, seed=1, jobs=3, **options)],
 }
 
 
@@ -220,7 +220,7 @@ def test_a_token_stops_it_where_it_would_take_for_ever(monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
@@ -242,18 +242,18 @@ def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("uncompiled")
-def test_it_is_shown() -> None:
+def test_repr_html_and_dict() -> None:
     board = full("2x2", 0)
     result = minimise(board, seed=1 << 100)
-    left = result.board.clues
-    words = f"{left} of 16 clues left, with seed {1 << 100}"
+    clue_count = result.board.clues
+    words = f"{clue_count} of 16 clues left, with seed {1 << 100}"
     assert repr(result) == f"<Minimised: {words}>"
     assert f"<div>{words}</div>" in result._repr_html_()
     assert result.as_dict() == {
         "puzzle": str(board),
         "board": str(result.board),
         "box": "2x2",
-        "clues": left,
+        "clues": clue_count,
         "removed": list(result.removed),
         "solution": str(board),
         "seed": str(1 << 100),

@@ -1,4 +1,4 @@
-"""Clues removed by the kernel: one unit after the other, as a slow oracle does it by counting."""
+"""Clues removed by the kernel, unit by unit, compared to a slow implementation that counts."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ def grids(shape: str, number: int) -> Batch:
 
 
 def split_mix(state: int) -> int:
-    """The next number of SplitMix64 after a state, without the step to the next state."""
+    """Return the number of SplitMix64 for a state."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state = (state ^ state >> shift) * factor & WORD
     return state ^ state >> 31
 
 
 def order_of(seed: int, units: int) -> list[int]:
-    """A shuffle of units: each place in turn gets one of those that are left."""
+    """Return a shuffle of units: each place in turn gets one of the remaining units."""
     order = [*range(units)]
     for i in range(units - 1):
         seed = seed + 0x9E3779B97F4A7C15 & WORD
-        other = i + ((split_mix(seed) >> 32) * (units - i) >> 32)
-        order[i], order[other] = order[other], order[i]
+        j = i + ((split_mix(seed) >> 32) * (units - i) >> 32)
+        order[i], order[j] = order[j], order[i]
     return order
 
 
-def reduced_slowly(
+def reduce_slowly(
     puzzles: Batch,
     seeds: NDArray[np.uint64],
     units: NDArray[np.int64] | None = None,
-    least: int = 0,
+    min_clues: int = 0,
 ) -> NDArray[np.uint8]:
-    """Remove one unit after the other of every puzzle, where one solution is left by a count."""
+    """Remove unit after unit of every puzzle, if a count shows that one solution remains."""
     geometry = puzzles.geometry
     cells = puzzles.cells.copy()
     units = np.arange(geometry.cells)[:, None] if units is None else units
@@ -56,21 +56,21 @@ def reduced_slowly(
     if masks is not None:
         masks = np.where(puzzles.cells > 0, geometry.all_digits, masks)
     for step in range(len(units)):
-        tried = cells.copy()
-        for row, order in zip(tried, orders, strict=True):
+        trial = cells.copy()
+        for row, order in zip(trial, orders, strict=True):
             unit = units[order[step]]
             row[unit[unit >= 0]] = 0
-        left = np.count_nonzero(tried, axis=1)
-        some = (left < np.count_nonzero(cells, axis=1)) & (left >= least)
-        boards = Batch(geometry, tried[some], None if masks is None else masks[some])
+        clue_counts = np.count_nonzero(trial, axis=1)
+        is_tried = (clue_counts < np.count_nonzero(cells, axis=1)) & (clue_counts >= min_clues)
+        boards = Batch(geometry, trial[is_tried], None if masks is None else masks[is_tried])
         numbers = gpusudoku.count_many(list(boards), limit=2, engine=CpuEngine(1)).numbers()
-        some[some] = numbers == 1
-        cells[some] = tried[some]
+        is_tried[is_tried] = numbers == 1
+        cells[is_tried] = trial[is_tried]
     return cells
 
 
 def some_units(geometry: Geometry, seed: int) -> NDArray[np.int64]:
-    """Units of one to three cells; some cells are in none, and stay."""
+    """Return units of one to three cells; cells in no unit remain."""
     rng = np.random.default_rng(seed)
     cells = rng.permutation(geometry.cells)[:-3]
     units = []
@@ -82,18 +82,18 @@ def some_units(geometry: Geometry, seed: int) -> NDArray[np.int64]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_single_cells_against_the_oracle(shape: str) -> None:
+def test_single_cells_as_by_counting(shape: str) -> None:
     batch = grids(shape, SHAPES[shape])
     seeds = order_seeds(batch.cells, 3)
-    found = reduced(batch, batch.cells, seeds)
-    assert (found == reduced_slowly(batch, seeds)).all()
-    assert (found == reduced(batch, batch.cells, seeds)).all()
-    others = reduced(batch, batch.cells, order_seeds(batch.cells, 4))
-    assert (found != others).any(axis=1).mean() > 0.9
+    actual = reduced(batch, batch.cells, seeds)
+    assert (actual == reduce_slowly(batch, seeds)).all()
+    assert (actual == reduced(batch, batch.cells, seeds)).all()
+    with_other_seed = reduced(batch, batch.cells, order_seeds(batch.cells, 4))
+    assert (actual != with_other_seed).any(axis=1).mean() > 0.9
 
 
 @pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3"])
-def test_units_of_several_cells_against_the_oracle(shape: str) -> None:
+def test_units_of_several_cells_as_by_counting(shape: str) -> None:
     batch = grids(shape, 40)
     seeds = order_seeds(batch.cells, 1 << 127)
     geometry = batch.geometry
@@ -102,23 +102,25 @@ def test_units_of_several_cells_against_the_oracle(shape: str) -> None:
         symmetric_units(geometry, "all"),
         some_units(geometry, 1),
     ):
-        found = reduced(batch, batch.cells, seeds, units=units)
-        assert (found == reduced_slowly(batch, seeds, units)).all()
+        actual = reduced(batch, batch.cells, seeds, units=units)
+        assert (actual == reduce_slowly(batch, seeds, units)).all()
 
 
-@pytest.mark.parametrize(("shape", "least"), [("2x2", 6), ("2x3", 12), ("3x3", 27), ("3x3", 60)])
-def test_with_a_least_number_of_clues(shape: str, least: int) -> None:
+@pytest.mark.parametrize(
+    ("shape", "min_count"), [("2x2", 6), ("2x3", 12), ("3x3", 27), ("3x3", 60)]
+)
+def test_with_a_least_number_of_clues(shape: str, min_count: int) -> None:
     batch = grids(shape, 30)
     seeds = order_seeds(batch.cells, 5)
     for units in (None, some_units(batch.geometry, 2)):
-        found = reduced(batch, batch.cells, seeds, units=units, min_clues=least)
-        assert (found == reduced_slowly(batch, seeds, units, least)).all()
-        assert (np.count_nonzero(found, axis=1) >= least).all()
+        actual = reduced(batch, batch.cells, seeds, units=units, min_clues=min_count)
+        assert (actual == reduce_slowly(batch, seeds, units, min_count)).all()
+        assert (np.count_nonzero(actual, axis=1) >= min_count).all()
     assert (reduced(batch, batch.cells, seeds, min_clues=batch.geometry.cells) == batch.cells).all()
 
 
 def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
-    """A cell whose clue is removed may have any digit; the other empty cells what they had."""
+    """A cell whose clue is removed may have any digit; other empty cells keep their candidates."""
     batch = grids("2x3", 60)
     rng = np.random.default_rng(1)
     solutions = batch.cells
@@ -133,49 +135,54 @@ def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
     solutions = solutions[unique]
     assert len(puzzles) > 20
     seeds = order_seeds(puzzles.cells, 6)
-    found = reduced(puzzles, solutions, seeds)
-    assert (found == reduced_slowly(puzzles, seeds)).all()
-    without = Batch(batch.geometry, puzzles.cells)
-    numbers = gpusudoku.count_many(list(without), limit=2, engine=CpuEngine(1)).numbers()
+    actual = reduced(puzzles, solutions, seeds)
+    assert (actual == reduce_slowly(puzzles, seeds)).all()
+    without_candidates = Batch(batch.geometry, puzzles.cells)
+    numbers = gpusudoku.count_many(list(without_candidates), limit=2, engine=CpuEngine(1)).numbers()
     assert (numbers == 2).any()  # the candidates are needed
 
 
-@pytest.mark.parametrize("most", [-1, 0, 2])
+@pytest.mark.parametrize("max_guess_count", [-1, 0, 2])
 @pytest.mark.parametrize("shape", ["2x2", "3x3", "4x4"])
-def test_it_is_the_same_however_puzzles_are_grouped(
-    shape: str, most: int, monkeypatch: pytest.MonkeyPatch
+def test_results_do_not_depend_on_the_grouping_of_puzzles(
+    shape: str, max_guess_count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One by one, guesses go to all other lanes; together, and after each step again."""
+    """Puzzles may be processed one by one, where lanes share guesses, or together."""
     batch = grids(shape, 3 if shape == "4x4" else 300)
     seeds = order_seeds(batch.cells, 7)
-    whole = reduced(batch, batch.cells, seeds, max_guesses=most)
-    pieces = [range(i, i + 1) for i in range(min(25, len(batch)))]
-    pieces += [range(0, 3), range(3, 36), range(200, 233)] if shape != "4x4" else []
-    for piece in pieces:
-        part = batch.part(piece.start, piece.stop)
-        found = reduced(part, part.cells, seeds[piece.start : piece.stop], max_guesses=most)
-        assert (found == whole[piece.start : piece.stop]).all()
+    whole = reduced(batch, batch.cells, seeds, max_guesses=max_guess_count)
+    chunks = [range(i, i + 1) for i in range(min(25, len(batch)))]
+    chunks += [range(0, 3), range(3, 36), range(200, 233)] if shape != "4x4" else []
+    for chunk in chunks:
+        part = batch.part(chunk.start, chunk.stop)
+        actual = reduced(
+            part, part.cells, seeds[chunk.start : chunk.stop], max_guesses=max_guess_count
+        )
+        assert (actual == whole[chunk.start : chunk.stop]).all()
     turned = reduced(batch.select(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
-                     seeds[::-1].copy(), max_guesses=most)  # fmt: skip
+                     seeds[::-1].copy(), max_guesses=max_guess_count)  # fmt: skip
     assert (turned[::-1] == whole).all()
     monkeypatch.setattr("gpusudoku.puzzles.remove_clues.CALL_SECONDS", 0.0)
     part = batch.part(0, 40)
-    assert (reduced(part, part.cells, seeds[:40], max_guesses=most) == whole[:40]).all()
+    assert (reduced(part, part.cells, seeds[:40], max_guesses=max_guess_count) == whole[:40]).all()
 
 
 def test_with_few_guesses_for_a_unit_more_clues_stay() -> None:
     batch = grids("3x3", 100)
     seeds = order_seeds(batch.cells, 8)
-    found = [reduced(batch, batch.cells, seeds, max_guesses=most) for most in (0, 1, 1000, -1)]
-    clues = [np.count_nonzero(each, axis=1).mean() for each in found]
+    results = [
+        reduced(batch, batch.cells, seeds, max_guesses=max_guess_count)
+        for max_guess_count in (0, 1, 1000, -1)
+    ]
+    clues = [np.count_nonzero(result, axis=1).mean() for result in results]
     assert clues[0] > clues[1] > clues[2]
-    assert (found[2] == found[3]).all()
-    for each in found:
-        boards = list(Batch(batch.geometry, each))
+    assert (results[2] == results[3]).all()
+    for result in results:
+        boards = list(Batch(batch.geometry, result))
         assert (gpusudoku.count_many(boards, limit=2, engine=CpuEngine(1)).numbers() == 1).all()
 
 
-def test_it_is_what_python_makes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_and_plain_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.boards import run_uncompiled
 
     geometry = Geometry.parse("2x3")
@@ -186,16 +193,16 @@ def test_it_is_what_python_makes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     ]  # fmt: skip
     boards = [grids(shape, number) for shape, number, _ in ways]
 
-    def all_of_them() -> list[NDArray[np.uint8]]:
+    def reduce_all() -> list[NDArray[np.uint8]]:
         return [
             reduced(batch, batch.cells, order_seeds(batch.cells, 9), **way)  # type: ignore[arg-type]
             for batch, (_, _, way) in zip(boards, ways, strict=True)
         ]
 
-    compiled = all_of_them()
+    compiled_results = reduce_all()
     run_uncompiled(monkeypatch)
-    for one, other in zip(compiled, all_of_them(), strict=True):
-        assert (one == other).all()
+    for expected, actual in zip(compiled_results, reduce_all(), strict=True):
+        assert (expected == actual).all()
 
 
 def test_orders_depend_on_puzzle_and_seed_alone() -> None:
@@ -213,7 +220,7 @@ def test_orders_depend_on_puzzle_and_seed_alone() -> None:
 
 
 def test_a_unit_is_removed_as_often_as_another() -> None:
-    """The first that are tried are a random sample of all."""
+    """The units tried first are a random sample."""
     firsts = [order_of(seed, 9)[0] for seed in order_seeds(grids("3x3", 900).cells, 2).tolist()]
     counts = np.bincount(firsts, minlength=9)
     assert ((counts - 100) ** 2 / 100).sum() < 26.1  # chi squared, one in a thousand

@@ -1,4 +1,4 @@
-"""Minimal puzzles with weights: weighted statistics are those of all minimal puzzles."""
+"""Minimal puzzles with weights: weighted statistics equal those of all minimal puzzles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Cancelled, InputError, generate
-from tests.puzzles.oracle import is_minimal
+from tests.puzzles.reference import is_minimal
 from tests.test_cancelling import Countdown
 
 SHARES = {24: 2.28, 25: 13.42, 26: 31.94, 27: 32.74, 28: 15.48}
@@ -22,7 +22,7 @@ A_GRID, ERROR = 4.70e15, 0.06e15
 
 
 def batches(number: int, **wishes: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each of some batches, weights by the number of clues, and the same by cells."""
+    """Return, for each batch, weights by number of clues, and weights by cell."""
     by_clues = []
     by_cells = []
     for block in generate(10**9, unbiased=True, **wishes).blocks():
@@ -34,10 +34,12 @@ def batches(number: int, **wishes: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.array(by_clues), np.array(by_cells)
 
 
-def near(found: np.ndarray, expected: np.ndarray | float, errors: float, given: float = 0) -> None:
-    """Check a mean over batches, within so many standard errors."""
-    error = found.std(axis=0, ddof=1) / len(found) ** 0.5
-    assert (np.abs(found.mean(axis=0) - expected) <= errors * (error + given) + 1e-9).all()
+def near(
+    means: np.ndarray, expected: np.ndarray | float, errors: float, expected_error: float = 0
+) -> None:
+    """Assert that the mean over batches is within ``errors`` standard errors."""
+    error = means.std(axis=0, ddof=1) / len(means) ** 0.5
+    assert (np.abs(means.mean(axis=0) - expected) <= errors * (error + expected_error) + 1e-9).all()
 
 
 def test_all_minimal_puzzles_of_4x4_cells_have_the_same_weight_on_average() -> None:
@@ -67,15 +69,15 @@ def test_9x9_puzzles_have_the_statistics_that_are_known(number: int) -> None:
 
 def test_every_puzzle_is_minimal_and_no_two_are_equal() -> None:
     puzzles = [*generate(300, unbiased=True, seed=3)]
-    assert is_minimal([each.board for each in puzzles])
-    assert len({each.board for each in puzzles}) == 300
-    assert min(each.weight for each in puzzles) > 0
-    for number, each in enumerate(puzzles):
-        assert (each.number, each.seed) == (number, 3)
-        board = each.board.cells
-        solution = each.solution.cells
+    assert is_minimal([puzzle.board for puzzle in puzzles])
+    assert len({puzzle.board for puzzle in puzzles}) == 300
+    assert min(puzzle.weight for puzzle in puzzles) > 0
+    for number, puzzle in enumerate(puzzles):
+        assert (puzzle.number, puzzle.seed) == (number, 3)
+        board = puzzle.board.cells
+        solution = puzzle.solution.cells
         assert (board == solution)[board > 0].all()
-    assert {each.weight for each in generate(5, seed=3)} == {1.0}
+    assert {puzzle.weight for puzzle in generate(5, seed=3)} == {1.0}
 
 
 def test_a_seed_gives_the_same_puzzles_however_many_and_by_any_threads() -> None:
@@ -84,15 +86,15 @@ def test_a_seed_gives_the_same_puzzles_however_many_and_by_any_threads() -> None
         expected = [*generate(number, unbiased=True, seed=4, jobs=1, **wishes)]
         assert [*generate(number, unbiased=True, seed=4, jobs=3, **wishes)] == expected
         assert [*generate(9, unbiased=True, seed=4, jobs=2, **wishes)] == expected[:9]
-        others = [*islice(generate(10**9, unbiased=True, seed=5, **wishes), number)]
-        assert others != expected
+        puzzles_of_next_seed = [*islice(generate(10**9, unbiased=True, seed=5, **wishes), number)]
+        assert puzzles_of_next_seed != expected
     assert [*generate(0, unbiased=True)] == []
 
 
 @pytest.mark.parametrize("box", ["1x1", "1x2", "1x3", "2x1"])
 def test_the_smallest_boards(box: str) -> None:
     puzzles = [*generate(5, unbiased=True, box=box, seed=6)]
-    assert is_minimal([each.board for each in puzzles])
+    assert is_minimal([puzzle.board for puzzle in puzzles])
 
 
 def test_blocks_are_batches() -> None:
@@ -117,7 +119,7 @@ def test_errors() -> None:
         ({"box": "4x4"}, "no unbiased puzzles of 4x4: grids are not uniform"),
         ({"n": -1}, "-1 puzzles: expected an integer from 0 to 9223372036854775807"),
     ]
-    for given, message in wrong:
+    for arguments, message in wrong:
         with pytest.raises(InputError) as caught:
-            generate(unbiased=True, **given)
+            generate(unbiased=True, **arguments)
         assert str(caught.value).startswith(message)

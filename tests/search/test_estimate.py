@@ -1,4 +1,4 @@
-"""The estimate of a search: exact on small trees, near enough on large ones, always the same."""
+"""The estimate of a search: exact for small trees, close for large ones, deterministic."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_large_trees_within_a_factor(name: str) -> None:
 
 
 def test_without_bias() -> None:
-    """Averaged over boards whose trees differ, errors cancel."""
+    """Errors cancel in the average over different trees."""
     ratios = []
     for seed in range(30):
         board = puzzle("3x3", 21, seed)

@@ -1,4 +1,4 @@
-"""Every step is right, sound for the reason that it names, and the cheapest that there is."""
+"""Steps of techniques: each is correct for its stated reason, and the simplest possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLUES = {"1x1": [0], "2x2": [2, 6], "1x4": [3], "1x5": [9], "2x3": [7, 14], "3x2
 
 
 def follow(board: Board) -> set[str]:
-    """Check every step of a board against sets; returns the techniques."""
+    """Check every step of a board with sets of candidates; return the techniques."""
     explained = explain(board)
     if explained.contradictory:
         return set()
@@ -45,7 +45,7 @@ def follow(board: Board) -> set[str]:
 
 
 def consequences(step: Step, cells: Candidates, geometry: Geometry) -> set[tuple[int, int]]:
-    """Give the cells and digits that are placed or removed for the reasons of a step."""
+    """Return the cells and digits that a step's reason places or removes."""
     units = [set(unit) for unit in geometry.units.tolist()]
     reason = set(step.cells)
     shared = {cell for unit in units if reason <= unit for cell in unit} - reason
@@ -92,7 +92,7 @@ def test_every_step_is_right_and_the_cheapest(shape: str) -> None:
 
 
 def row_of(masks: dict[int, int], other_mask: int) -> Board:
-    """Give the first row of a 9x9 board some candidates in some columns, and others in the rest."""
+    """Return a 9x9 board whose first row has some candidates in some columns, others elsewhere."""
     row = [masks.get(column, other_mask) for column in range(9)]
     return Board([0] * 81, Geometry(3, 3), candidates=[*row, *[511] * 72])
 
@@ -151,7 +151,7 @@ def test_sentences(board: Board, step: Step) -> None:
 
 
 def test_a_pair_strikes_in_all_units_that_its_cells_share() -> None:
-    """Whether it is naked, or hidden where no naked ones are tried."""
+    """The pair is naked, or hidden if naked pairs are not tried."""
     masks = [3, 3, *[511] * 79]
     naked = explain(Board([0] * 81, candidates=masks), "naked-pair").steps[0]
     assert naked.removed == struck((*range(2, 9), 9, 10, 11, 18, 19, 20), 1, 2)

@@ -1,4 +1,4 @@
-"""The forecast of a search: good within a factor of two where it is shown, or not shown."""
+"""The forecast of a search: right within a factor of two, or not shown."""
 
 from __future__ import annotations
 

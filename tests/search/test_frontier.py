@@ -1,4 +1,4 @@
-"""Widening: the boards of a frontier share no solution and lose none, and caps are kept to."""
+"""Frontiers: their boards partition the solutions, and limits are respected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def space(size: float) -> Cutoff:
 
 
 def candidates_of(frontier: Frontier) -> list[Candidates]:
-    """Read the candidates of every board."""
+    """Return the candidates of every board."""
     n = frontier.shape.n
     return [[digits_of(mask, n) for mask in board] for board in frontier.candidates.tolist()]
 
@@ -37,7 +37,7 @@ def candidates_of(frontier: Frontier) -> list[Candidates]:
 def solutions_of(
     frontier: Frontier, settings: SearchSettings = DEFAULT
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Search every frontier board for itself; returns the counts, and all solutions."""
+    """Search every board of a frontier separately; return the counts and all solutions."""
     solutions: list[tuple[int, ...]] = []
     hand_over = lambda block, _: solutions.extend(map(tuple, block.tolist()))  # noqa: E731
     job = Job(len(frontier), on_solutions=hand_over, dtype=np.uint64)
@@ -47,7 +47,7 @@ def solutions_of(
 
 
 def test_roots_are_packed_in_order() -> None:
-    """With all candidates that clues leave; one with conflicts has none."""
+    """They have all candidates that clues leave; a board with conflicts has none."""
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([0, 9, 36])]
     roots = Frontier.of([*boards, spoilt(boards[2], 0)])
     assert roots.roots.tolist() == [0, 1, 2, 3]
@@ -86,7 +86,7 @@ def test_the_boards_partition_the_solutions(
     [("2x2", space(50)), ("2x3", space(1)), ("2x3", Cutoff(8, by_empty=True)), ("3x3", space(1e9))],
 )
 def test_the_cutoff_is_kept_to(shape: str, cutoff: Cutoff, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the search space, or of the number of empty cells; but for boards with two solutions."""
+    """It limits the search space or the empty cells, except for boards with two solutions."""
     settings = SearchSettings(0, FIRST_CELL) if shape == "2x2" else DEFAULT
     if shape == "2x2":
         run_uncompiled(monkeypatch)
@@ -105,7 +105,7 @@ def test_the_cutoff_is_kept_to(shape: str, cutoff: Cutoff, monkeypatch: pytest.M
 
 
 def test_the_techniques_have_nothing_left_to_find() -> None:
-    """After a guess they find all that follows from it."""
+    """They find all consequences of each guess."""
     board = puzzle("3x3", 29, 4)
     frontier = Frontier.of([board]).expanded(DEFAULT, 1, space(10**4))
     assert len(frontier) > 10
@@ -126,7 +126,7 @@ def test_the_width_is_reached() -> None:
 
 
 def test_owners_are_right_and_dead_roots_vanish() -> None:
-    """Also of a small tree, whose boards are fewer than the width and have one or two solutions."""
+    """A small tree has fewer boards than the width, with one or two solutions each."""
     full = Board(full_grid(SIX, 7), SIX)
     boards = [puzzle("2x3", 9, 0), spoilt(full, 1), full, puzzle("2x3", 8, 2)]
     # Without conflicts, but r1c5 and r1c6 can both be only 5.

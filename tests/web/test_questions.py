@@ -52,7 +52,7 @@ TEXTS = [
     ("\n@2f\n", "board, column 1: unknown character '@'"),
     ("1...\n..2.\n3..@", "board, line 3, column 4: unknown character '@'"),
     ("\n \n", "board: no board found"),
-    (f"{LINE_4X4}\n{LINE_4X4}", "board: 2 boards where one was expected"),
+    (f"{LINE_4X4}\n{LINE_4X4}", "board: expected one board, found 2"),
     ("12..." + "." * 20, 'give the box ("box": "1x5" is a Latin square)'),
     (CUT, 'give the box ("box": "ROWSxCOLUMNS")'),
     ("\n".join(["." * 16] * 16), 'give "box": "2x2" for 16 boards of 4x4 or "box": "4x4"'),

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.contraction.general.entry_lists import Bools, EntryList, Ints, Words, allowed_columns
 from gpusudoku.contraction.general.graph import MapGraph
-from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, Words, allowed_columns
 from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.arrays import Index, Levels, Walk
-from gpusudoku.kernels.contraction.general.lists import orthogonal, scatter
+from gpusudoku.kernels.contraction.general.lists import make_bit_sets, mark_orthogonal
 
 Flags = NDArray[np.uint8]
 """0 or 1."""
@@ -63,8 +63,8 @@ def remove_seen_candidates(candidates: Words, geometry: Geometry) -> Words | Non
     fixed_cells = np.count_nonzero(fixed[units], axis=1)
     has_duplicate = np.bitwise_count(fixed_in_unit) != fixed_cells
     # A cell sees the fixed digits of its row, its column and its box.
-    seen = np.bitwise_or.reduce(fixed_in_unit[geometry.unit_of], axis=1)
-    remaining: Words = np.where(fixed != 0, fixed, candidates & ~seen)
+    seen_digits = np.bitwise_or.reduce(fixed_in_unit[geometry.unit_of], axis=1)
+    remaining: Words = np.where(fixed != 0, fixed, candidates & ~seen_digits)
     if has_duplicate.any() or not remaining.all():
         return None
     return remaining
@@ -132,6 +132,7 @@ def _prune(
         for i, band in enumerate(bands)
     ]
     lists = CrossingLists(list(stacks), list(bands), orthogonal)
+    # A dropped entry may have been the only one that fits some entry of another line.
     changed = True
     while changed:
         entry_fields = sum(line.entries.size for line in [*lists.summed, *lists.crossing])
@@ -151,28 +152,29 @@ def _mark_orthogonal(columns: Words, rows: Words) -> Flags:
     for start in range(0, len(columns), chunk_size):
         check_cancelled()
         chunk = slice(start, start + chunk_size)
-        orthogonal(columns[chunk], rows, flags[chunk])
+        mark_orthogonal(columns[chunk], rows, flags[chunk])
     return flags
 
 
 def _prune_summed(lists: CrossingLists) -> bool:
-    """Drop unfitting entries of the summed lines once, in place; tell whether any was dropped."""
+    """Drop entries of summed lines that fit no crossing line, in place. Return whether any was."""
     changed = False
     for j, line in enumerate(lists.summed):
         check_cancelled()
         # An entry fits a line if the line has a partition that is orthogonal to its own.
         fits_crossing_line: list[Bools] = [
-            np.any(boxes[j], axis=1)[partition]
-            for boxes, partition in zip(lists.orthogonal, line.entries.T, strict=True)
+            np.any(tables[j], axis=1)[partition]
+            for tables, partition in zip(lists.orthogonal, line.entries.T, strict=True)
         ]
         fits: Bools = np.all(fits_crossing_line, axis=0)
         if not fits.all():
             lists.summed[j] = line.restrict(fits)
             changed = True
-            # The partitions were renumbered, so the rows of the flags are, too.
-            for k, boxes in enumerate(lists.orthogonal):
+            # ``restrict`` has also dropped partitions that no longer occur. Drop their rows of the
+            # tables, too.
+            for k, tables in enumerate(lists.orthogonal):
                 check_cancelled()
-                boxes[j] = boxes[j][line.occurring_partitions(k, fits)]
+                tables[j] = tables[j][line.occurring_partitions(k, fits)]
     return changed
 
 
@@ -214,23 +216,24 @@ class JoinScratch(NamedTuple):
     def of(cls, index: Index) -> JoinScratch:
         """Make the memory; level 0 has all entries of the crossing lines."""
         level_count = len(index.begin) - 1
-        line_count = len(index.words)
-        max_words = int(index.words.max())
+        line_count = len(index.set_words)
+        max_words = int(index.set_words.max())
         shape = level_count, line_count, max_words
         levels = Levels(
             words=np.empty(shape, np.uint64),
             positions=np.empty(shape, np.int64),
             counts=np.zeros((level_count, line_count), np.int64),
         )
+        # Bits above the last entry of a line may stay set: they are 0 in every set of the index.
         levels.words[0] = ~np.uint64(0)
         levels.positions[0] = np.arange(max_words)
-        levels.counts[0] = index.words
+        levels.counts[0] = index.set_words
         walk = Walk(
             entry=np.empty(level_count, np.int64),
             end=np.empty(level_count, np.int64),
-            fresh=np.empty(level_count, np.int64),
+            first_stale=np.empty(level_count, np.int64),
             product=np.empty(level_count, np.uint64),
-            memo=np.empty(int(index.places.sum()), np.int64),
+            memo=np.empty(int(index.memo_sizes.sum()), np.int64),
         )
         return cls(levels, walk)
 
@@ -244,40 +247,44 @@ def make_index(lists: CrossingLists) -> Index:
         level 0, line 0              level 0, line 1           ..  level 1, line 0       ..
         | partition 0 | 1 | 2 | .. | partition 0 | 1 | 2 | ..  ..  | partition 0 | 1 | ..
     """
-    words = np.array([-(-len(line) // 64) for line in lists.crossing])
+    set_words = np.array([-(-len(line) // 64) for line in lists.crossing])
     bit_sets = []
-    set_of = []
+    set_begins = []
     size = 0
     for level, summed_line in enumerate(lists.summed):
         starts = []
-        for boxes, crossing_line, width in zip(
-            lists.orthogonal, lists.crossing, words, strict=True
+        for boxes, crossing_line, words in zip(
+            lists.orthogonal, lists.crossing, set_words, strict=True
         ):
             partition_of = np.ascontiguousarray(crossing_line.entries[:, level])
-            sets = _spread_over_entries(boxes[level], partition_of, width)
+            sets = _spread_over_entries(boxes[level], partition_of, words)
             bit_sets.append(sets.ravel())
             starts.append(size)
             size += sets.size
-        # The bit set of partition p begins p * width words after that of partition 0.
-        set_of.append(summed_line.entries * words + starts)
+        # The bit set of partition p begins p * set_words after that of partition 0.
+        set_begins.append(summed_line.entries * set_words + starts)
     begin = np.cumsum([0, *(len(line) for line in lists.summed)])
-    skips = [find_skips(line.entries) for line in lists.summed]
+    skips = []
+    first_differences = []
+    for summed_line, first_entry in zip(lists.summed, begin[:-1], strict=True):
+        skip, first_difference = find_skips(summed_line.entries)
+        # The entries of all levels are numbered consecutively.
+        skips.append(skip + first_entry)
+        first_differences.append(first_difference)
     last_line = lists.summed[-1]
     memo_sizes = [len(partitions) for partitions in last_line.partitions]
     planes = [multiplicity_planes(line.multiplicity) for line in lists.crossing]
     multiplicity = np.concatenate([line.multiplicity for line in lists.summed])
     return Index(
         sets=np.concatenate(bit_sets),
-        words=words,
+        set_words=set_words,
         begin=begin,
-        set_of=np.concatenate(set_of),
+        set_begin=np.concatenate(set_begins),
         multiplicity=multiplicity.astype(np.uint64),
-        skip=np.concatenate(
-            [skip + start for (skip, _), start in zip(skips, begin[:-1], strict=True)]
-        ),
-        differs=np.concatenate([*(differs for _, differs in skips), [0]]),
-        place=last_line.entries + np.cumsum([0, *memo_sizes[:-1]]),
-        places=np.array(memo_sizes),
+        skip=np.concatenate(skips),
+        first_difference=np.concatenate([*first_differences, [0]]),
+        memo_index=last_line.entries + np.cumsum([0, *memo_sizes[:-1]]),
+        memo_sizes=np.array(memo_sizes),
         planes=np.concatenate([plane.ravel() for plane in planes]),
         plane_begin=np.cumsum([0, *(plane.size for plane in planes[:-1])]),
         plane_count=np.array([len(plane) for plane in planes]),
@@ -295,7 +302,7 @@ def _spread_over_entries(flags: Flags, partition_of: Ints, words: int) -> Words:
     for start in range(0, len(sets), chunk_size):
         check_cancelled()
         chunk = slice(start, start + chunk_size)
-        scatter(flags[chunk], partition_of, sets[chunk])
+        make_bit_sets(flags[chunk], partition_of, sets[chunk])
     return sets
 
 
@@ -317,7 +324,7 @@ def multiplicity_planes(multiplicity: Ints) -> Words:
 
 
 def find_skips(entries: Ints) -> tuple[Ints, Ints]:
-    """Find ``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level."""
+    """Find ``skip`` and ``first_difference`` of an ``Index`` for the sorted entries of a level."""
     check_cancelled()
     size = len(entries)
     # differ[e, k]: entries e and e + 1 differ in crossing line k or in one before it.

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.maps import (
+from gpusudoku.contraction.general.entry_lists import (
     Bools,
     EntryList,
     Ints,
@@ -372,7 +372,7 @@ class MapGraph:
             choices.append(edges.choice + first_choice[layer])
             targets.append(edges.target + first_node[layer + 1])
         graph = PathGraph(
-            first=np.searchsorted(np.concatenate(sources), np.arange(first_node[-1] + 1)),
+            first_edge=np.searchsorted(np.concatenate(sources), np.arange(first_node[-1] + 1)),
             target=np.concatenate(targets),
             choice=np.concatenate(choices),
             columns=np.concatenate(self.permutations).astype(np.uint64),

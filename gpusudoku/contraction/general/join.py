@@ -29,8 +29,8 @@ from gpusudoku.contraction.general.boxes import (
     make_lists,
     remove_seen_candidates,
 )
+from gpusudoku.contraction.general.entry_lists import Bools, Ints, Words
 from gpusudoku.contraction.general.graph import MAX_MAPS
-from gpusudoku.contraction.general.maps import Bools, Ints, Words
 from gpusudoku.contraction.general.symmetries import (
     find_entry_images,
     find_free_swaps,
@@ -43,7 +43,12 @@ from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe
-from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
+from gpusudoku.kernels.contraction.general.lists import (
+    list_paths,
+    make_bit_sets,
+    mark_orthogonal,
+    number_equal_rows,
+)
 
 MEMORY = 1 << 31
 """By default, the largest number of bytes of a contraction."""
@@ -59,7 +64,7 @@ MAX_TASKS = 1 << 16
 """The approximate largest number of tasks of a sum, however large they become."""
 MIN_TASKS = 128
 """The smallest number of tasks of a sum, unless they would be too small."""
-KERNELS = group, list_paths, orthogonal, scatter, probe, join
+KERNELS = number_equal_rows, list_paths, mark_orthogonal, make_bit_sets, probe, join
 
 MAX_PAIRS = 1 << 20
 """The largest number of pairs of entries among which orbits are searched."""
@@ -122,10 +127,10 @@ class Orientation:
         self._branches_have_pairs = False
         self.branches = self._choose_branches()
         # The probe estimates the steps of a branch, as a mean over all branches.
-        tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
+        tries = max(1, int(WORDS_PER_LEVEL // self.index.set_words.sum()))
         levels = self.scratch().levels
         self._branch_steps = probe(self.index, levels, self.branches, WALKS, tries)
-        self.steps = max(1, int(self._branch_steps * len(self.branches.first)))
+        self.steps = max(1, int(self._branch_steps * len(self.branches.first_entry)))
         """The estimated number of words that the whole sum looks at."""
         self.scratch_bytes = estimate_scratch_bytes(lists)
 
@@ -133,30 +138,35 @@ class Orientation:
         """Make a branch for each first entry, or for each pair of entries; one of every orbit."""
         first_size = len(self.summed[0])
         if not self.swaps:
-            first = np.arange(first_size)
-            return self._branches_of_first_entries(first, np.ones_like(first))
+            first_entries = np.arange(first_size)
+            return self._branches_of_first_entries(first_entries, np.ones_like(first_entries))
         first_images = self._entry_images(0)
-        first, weights = np.unique(find_least_members(first_images), return_counts=True)
+        first_entries, weights = np.unique(find_least_members(first_images), return_counts=True)
         # A swap that fixes a first entry may exchange second entries, so pairs may save more.
         if len(self.summed) > 1 and first_size * len(self.summed[1]) <= MAX_PAIRS:
             second_size = len(self.summed[1])
             pair_images = find_pair_images(first_images, self._entry_images(1))
             least_pairs = find_least_members(pair_images)
             pairs, pair_weights = np.unique(least_pairs, return_counts=True)
-            if MIN_SAVING * len(pairs) <= len(first) * second_size:
+            if MIN_SAVING * len(pairs) <= len(first_entries) * second_size:
                 self._branches_have_pairs = True
-                pair_first, pair_second = np.divmod(pairs, second_size)
-                begin = self.index.begin[1] + pair_second
-                return Branches(pair_first, begin, begin + 1, pair_weights)
-        return self._branches_of_first_entries(first, weights)
+                pair_first_entries, pair_second_entries = np.divmod(pairs, second_size)
+                begin = self.index.begin[1] + pair_second_entries
+                return Branches(pair_first_entries, begin, begin + 1, pair_weights)
+        return self._branches_of_first_entries(first_entries, weights)
 
-    def _branches_of_first_entries(self, first: Ints, weights: Ints) -> Branches:
+    def _branches_of_first_entries(self, first_entries: Ints, weights: Ints) -> Branches:
         """Make branches with all second entries; with one level, their range is of length 1."""
         begin = 0
         end = 1
         if len(self.summed) > 1:
             begin, end = self.index.begin[1:3]
-        return Branches(first, np.full_like(first, begin), np.full_like(first, end), weights)
+        return Branches(
+            first_entries,
+            np.full_like(first_entries, begin),
+            np.full_like(first_entries, end),
+            weights,
+        )
 
     def _entry_images(self, level: int) -> list[Ints]:
         """Find the images of the entries of a level under every swap."""
@@ -175,10 +185,10 @@ class Orientation:
     def representatives(self) -> Ints:
         """Return the item of every branch, an index of the arrays of ``moves``."""
         if not self._branches_have_pairs:
-            return self.branches.first
+            return self.branches.first_entry
         # The entries of all levels are numbered in a row; those of level 1 from begin[1] on.
         second = self.branches.begin - self.index.begin[1]
-        pairs: Ints = self.branches.first * len(self.summed[1]) + second
+        pairs: Ints = self.branches.first_entry * len(self.summed[1]) + second
         return pairs
 
     def cut(self, steps: int) -> tuple[Branches, int]:
@@ -186,12 +196,12 @@ class Orientation:
 
         The pieces have ranges of second entries, and take about ``steps`` steps each.
         """
-        first, begin, end, weight = self.branches
+        first_entry, begin, end, weight = self.branches
         lengths = end - begin
         pieces = min(int(self._branch_steps // steps) + 1, int(lengths.max()))
         bounds = begin[:, None] + lengths[:, None] * np.arange(pieces + 1) // pieces
         branches = Branches(
-            first=np.repeat(first, pieces),
+            first_entry=np.repeat(first_entry, pieces),
             begin=bounds[:, :-1].ravel(),
             end=bounds[:, 1:].ravel(),
             weight=np.repeat(weight, pieces),
@@ -202,7 +212,7 @@ class Orientation:
         """Cut the sum into tasks of about ``steps`` steps."""
         # Branches that are expected to take longer are cut; short ones are put together.
         pieces, _ = self.cut(steps)
-        piece_count = len(pieces.first)
+        piece_count = len(pieces.first_entry)
         task_pieces = max(1, int(steps * piece_count // self.steps))
         bounds = range(task_pieces, piece_count, task_pieces)
         split_fields = (np.split(field, bounds) for field in pieces)
@@ -228,7 +238,7 @@ class Orientation:
         sums, as uint64 (branches, 2), low word and high word, or uint64 (branches, primes), modulo
         each prime; and the number of terms, -1 if ``stop[0]`` was not 0.
         """
-        sums = np.zeros((len(branches.first), len(primes) or 2), np.uint64)
+        sums = np.zeros((len(branches.first_entry), len(primes) or 2), np.uint64)
         return sums, join(self.index, *scratch, branches, primes, stop, sums)
 
 
@@ -252,7 +262,7 @@ class Join:
         candidates: NDArray[np.uint64],
         geometry: Geometry,
         *,
-        most_maps: int = MAX_MAPS,
+        max_maps: int = MAX_MAPS,
         memory: int = MEMORY,
         symmetric: bool = True,
         wide: bool = False,
@@ -272,7 +282,7 @@ class Join:
         remaining = remove_seen_candidates(candidates, geometry)
         if remaining is not None:
             allowed = allowed_in_lines(remaining, geometry)
-            lists = make_lists(*allowed, most_maps, memory, effort)
+            lists = make_lists(*allowed, max_maps, memory, effort)
             if lists is not None:
                 self.allowed = allowed
                 swaps = find_free_swaps(allowed) if symmetric else []
@@ -287,7 +297,7 @@ class Join:
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
-    def most_threads(self, memory: int) -> int:
+    def max_threads(self, memory: int) -> int:
         thread_bytes = 1 if self.orientation is None else self.orientation.scratch_bytes
         return max(1, memory // thread_bytes)
 

@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import JoinScratch
+from gpusudoku.contraction.general.entry_lists import Ints, Words
 from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine_remainders
-from gpusudoku.contraction.general.maps import Ints, Words
+from gpusudoku.contraction.general.line_maps import LineMaps, Slots, maps_of_lines
 from gpusudoku.contraction.general.symmetries import (
     OrbitForest,
     Symmetry,
@@ -33,22 +34,21 @@ from gpusudoku.contraction.general.symmetries import (
     move_grids,
     symmetry_of,
 )
-from gpusudoku.contraction.general.words import LineMaps, Slots, maps_of_lines
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
-from gpusudoku.kernels.contraction.general.numbers import (
+from gpusudoku.kernels.contraction.general.ranks import (
     MISSED,
     TOO_LARGE,
-    Found,
-    find_crossing,
+    RankTerms,
+    find_crossing_entries,
     find_terms,
 )
 
-KERNELS = find_terms, find_crossing
+KERNELS = find_terms, find_crossing_entries
 PIECE_STEPS = 1 << 20
 """The approximate number of steps of a piece of a branch; a rank costs one piece."""
 CALLS_PER_THREAD = 8
@@ -106,11 +106,12 @@ class JoinOrder:
         self.count = 0
         """The number of solutions."""
         self._join = join
-        self._threads = min(threads, join.most_threads(MEMORY))
+        self._threads = min(threads, join.max_threads(MEMORY))
         self._lock = CancellableLock()
         if join.orientation is not None:
             self._orientation: Orientation = join.orientation
             max_multiplicities = (int(line.multiplicity.max()) for line in join.orientation.summed)
+            # The kernel multiplies these before it can notice that a term is too large.
             if prod(max_multiplicities) >= 1 << 63:
                 raise too_large()
             self._locate_branches()
@@ -150,7 +151,7 @@ class JoinOrder:
             rows, _ = self._orientation.sum(branches, primes, scratch, stop)
             return [combine_remainders(row, moduli) for row in rows.tolist()]
 
-        chunks = split_range(range(len(self._pieces.first)), CALLS_PER_THREAD * self._threads)
+        chunks = split_range(range(len(self._pieces.first_entry)), CALLS_PER_THREAD * self._threads)
         chunk_sums = run_on_threads(sum_chunk, chunks, self._make_scratch(len(chunks)))
         return [piece_sum for sums in chunk_sums for piece_sum in sums]
 
@@ -207,7 +208,7 @@ class JoinOrder:
         terms = self._find_terms(locations.piece, locations.rank_in_piece, scratch, stop)
         if stop[0]:
             return None
-        rank_in_term = terms.rest.astype(self._dtype) * self._join.factor
+        rank_in_term = terms.remainder.astype(self._dtype) * self._join.factor
         rank_in_term += locations.rank_in_factor
         slots = self._find_slots(tables, terms, rank_in_term, stop)
         if slots is None:
@@ -219,16 +220,16 @@ class JoinOrder:
             move_grids(grids, items, orbits, tables.symmetries)
         return grids
 
-    def _find_terms(self, piece: Ints, ranks: Words, scratch: JoinScratch, stop: Ints) -> Found:
+    def _find_terms(self, piece: Ints, ranks: Words, scratch: JoinScratch, stop: Ints) -> RankTerms:
         """Find the terms of sorted ranks in pieces; meaningless once ``stop[0]`` is not 0."""
         orientation = self._orientation
         # The ranks are sorted by pieces: each piece is walked once for all its ranks.
         unique_pieces, starts = np.unique(piece, return_index=True)
         branches = Branches(*(field[unique_pieces] for field in self._pieces))
-        terms = Found(
+        terms = RankTerms(
             entries=np.empty((len(piece), len(orientation.summed)), np.int64),
             totals=np.empty((len(piece), len(orientation.crossing)), np.int64),
-            rest=np.empty(len(piece), np.uint64),
+            remainder=np.empty(len(piece), np.uint64),
         )
         bounds = np.append(starts, len(piece))
         status = find_terms(orientation.index, *scratch, branches, bounds, ranks, terms, stop)
@@ -239,7 +240,7 @@ class JoinOrder:
         return terms
 
     def _find_slots(
-        self, tables: _GridTables, terms: Found, ranks: NDArray[Any], stop: Ints
+        self, tables: _GridTables, terms: RankTerms, ranks: NDArray[Any], stop: Ints
     ) -> tuple[list[Slots], list[Slots]] | None:
         """Find the maps of the summed and of the crossing lines from ranks in terms.
 
@@ -247,6 +248,7 @@ class JoinOrder:
         divided by the numbers of maps from the last line to the first.
         """
         orientation = self._orientation
+        # ``ranks`` is a number in a mixed base, with a digit for each line.
         crossing: list[Any] = [None] * len(orientation.crossing)
         for number in reversed(range(len(crossing))):
             line = orientation.crossing[number]
@@ -267,7 +269,7 @@ class JoinOrder:
         return summed, crossing
 
     def _crossing_entries(
-        self, number: int, terms: Found, ranks: NDArray[Any], stop: Ints
+        self, number: int, terms: RankTerms, ranks: NDArray[Any], stop: Ints
     ) -> tuple[Ints, NDArray[Any]]:
         """Find the entries of a crossing line from ranks among its maps that fit a term.
 
@@ -279,9 +281,9 @@ class JoinOrder:
         # The kernel replaces the rank among all maps, in column 1, by that among an entry's maps.
         entry_and_rank = np.empty((len(ranks), 2), np.int64)
         entry_and_rank[:, 1] = ranks // line.factor
-        bit_set = np.empty(int(index.words[number]), np.uint64)
+        bit_set = np.empty(int(index.set_words[number]), np.uint64)
         totals_before = np.empty(len(bit_set) + 1, np.int64)
-        find_crossing(
+        find_crossing_entries(
             index, terms.entries, number, line.multiplicity, bit_set, totals_before,
             entry_and_rank, stop,
         )  # fmt: skip
@@ -299,6 +301,7 @@ class JoinOrder:
         geometry = self._join.geometry
         grids = np.empty((len(stacks[0]), geometry.cells), np.uint8)
         rows = np.arange(len(grids))[:, None]
+        # In a box, the band's map gives the row of each digit, the stack's map the column.
         for i, band in enumerate(bands):
             for j, stack in enumerate(stacks):
                 row = i * geometry.box_rows + band[:, j].astype(np.int64)

@@ -163,7 +163,7 @@ class Parts:
             )
         return seconds
 
-    def most_threads(self, memory: int) -> int:
+    def max_threads(self, memory: int) -> int:
         """Return the number of threads, each with one part, that fit into ``memory`` bytes."""
         return max(1, memory // self._part_bytes)
 
@@ -177,7 +177,9 @@ class Parts:
             parts = divide(parts)
         return parts
 
-    def sum_one(self, pending_parts: list[BoardPart], stop: NDArray[np.int64]) -> tuple[int, int]:
+    def sum_or_divide_last(
+        self, pending_parts: list[BoardPart], stop: NDArray[np.int64]
+    ) -> tuple[int, int]:
         """Remove the last part from a list and sum it, as ``Contraction.sum`` does.
 
         A part that is not cheap is divided instead: its children are appended to the list, and its
@@ -216,7 +218,7 @@ class Parts:
         # Without a bound: whether a part is cheap must not depend on the remaining budget.
         part_effort = Effort()
         try:
-            join = Join(*part, most_maps=PART_MAPS, memory=self._part_bytes, effort=part_effort)
+            join = Join(*part, max_maps=PART_MAPS, memory=self._part_bytes, effort=part_effort)
         except TooExpensive:
             return None
         finally:

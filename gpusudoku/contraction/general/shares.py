@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import Flags, JoinScratch
+from gpusudoku.contraction.general.entry_lists import Ints, Words, number_rows
 from gpusudoku.contraction.general.join import (
     MEMORY,
     Join,
@@ -23,16 +24,15 @@ from gpusudoku.contraction.general.join import (
     combine_remainders,
     primes_above,
 )
-from gpusudoku.contraction.general.maps import Ints, Words, number_rows
+from gpusudoku.contraction.general.line_maps import EntryClasses, maps_of_lines
 from gpusudoku.contraction.general.order import CALLS_PER_THREAD, PIECE_STEPS
 from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
-from gpusudoku.contraction.general.words import EntryClasses, maps_of_lines
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
-from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
+from gpusudoku.kernels.contraction.general.shares import BoxClasses, Derivatives, sum_environments
 
 SLICE_BYTES = 1 << 24
 """The bytes of the pairs of a box that are processed at a time, as an interrupt waits for them."""
@@ -55,7 +55,7 @@ class Box(NamedTuple):
     bit sets."""
 
 
-class _BoxClasses(NamedTuple):
+class _LineClasses(NamedTuple):
     """The classes of the entries of one line in a box."""
 
     entry_class: Ints
@@ -66,24 +66,24 @@ class _BoxClasses(NamedTuple):
     """int64 (classes): the partition of every class."""
 
 
-def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
+def count_join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     """Count the solutions with each digit in each cell: Python's integers, object (cells, n).
 
     ``count`` is the number of solutions. TooExpensive is raised if so many classes meet in the
     boxes that they would take more than ``MEMORY``.
     """
-    ready([sweep])
+    ready([sum_environments])
     geometry = join.geometry
     orientation = join.orientation
     if orientation is None:
         return np.zeros((geometry.cells, geometry.n), object)
-    namings, boxes, memory = _classify(join)
-    threads = min(threads, join.most_threads(memory), _max_threads(orientation, namings, memory))
+    classes, boxes, memory = _classify(join)
+    threads = min(threads, join.max_threads(memory), _max_threads(orientation, classes, memory))
     # Shares are at most ``count``, so their remainders determine them.
     moduli = [WORD]
     if count >= WORD:
         moduli += primes_above(count // WORD).tolist()
-    remainders = [_sum_modulo(join, modulus, namings, boxes, threads) for modulus in moduli]
+    remainders = [_sum_modulo(join, modulus, classes, boxes, threads) for modulus in moduli]
     shares = np.empty(geometry.cells * geometry.n, object)
     for index, share_remainders in enumerate(zip(*remainders, strict=True)):
         shares[index] = combine_remainders([int(r) for r in share_remainders], moduli)
@@ -91,7 +91,7 @@ def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     return average_shares(shares.reshape(geometry.cells, geometry.n), symmetries)
 
 
-def _classify(join: Join) -> tuple[Namings, list[list[Box]], int]:
+def _classify(join: Join) -> tuple[BoxClasses, list[list[Box]], int]:
     """Classify all entries in all boxes.
 
     Returns the input of the kernel, the boxes of every crossing line, and the remaining memory.
@@ -132,26 +132,26 @@ def _classify(join: Join) -> tuple[Namings, list[list[Box]], int]:
         boxes[line].append(Box(summed.slot_counts, crossing.slot_counts, bit_sets))
 
     # The environments have an element for each bit, in the order of the bits.
-    bits = np.concatenate([box.orthogonal.ravel() for row in boxes for box in row])
-    pairs_in_word = np.bitwise_count(bits)
+    orthogonal_sets = np.concatenate([box.orthogonal.ravel() for row in boxes for box in row])
+    pairs_in_word = np.bitwise_count(orthogonal_sets)
     sizes = shapes.prod(axis=2)
-    begin = np.cumsum([0, *sizes.ravel()[:-1]])
-    namings = Namings(
+    set_begin = np.cumsum([0, *sizes.ravel()[:-1]])
+    classes = BoxClasses(
         summed=_stack_columns(
             [[summed_classes[line, level] for line in lines] for level in levels]
         ),
         crossing=_stack_columns(
             [[crossing_classes[line, level] for level in levels] for line in lines]
         ),
-        first=np.cumsum([0, *map(len, orientation.crossing)]),
+        first_entry=np.cumsum([0, *map(len, orientation.crossing)]),
         multiplicity=np.concatenate([line.multiplicity for line in orientation.crossing]),
-        places=np.array([len(row[-1].summed) for row in boxes]),
-        bits=bits,
-        rank=np.cumsum(pairs_in_word, dtype=np.int64) - pairs_in_word,
-        begin=begin.reshape(sizes.shape),
-        width=np.ascontiguousarray(shapes[:, :, 1]),
+        summed_class_count=np.array([len(row[-1].summed) for row in boxes]),
+        orthogonal_sets=orthogonal_sets,
+        first_pair=np.cumsum(pairs_in_word, dtype=np.int64) - pairs_in_word,
+        set_begin=set_begin.reshape(sizes.shape),
+        set_words=np.ascontiguousarray(shapes[:, :, 1]),
     )
-    return namings, boxes, memory
+    return classes, boxes, memory
 
 
 def too_many_classes() -> TooExpensive:
@@ -159,10 +159,10 @@ def too_many_classes() -> TooExpensive:
     return TooExpensive("too expensive: too many classes of entries meet in the boxes")
 
 
-def _max_threads(orientation: Orientation, namings: Namings, memory: int) -> int:
+def _max_threads(orientation: Orientation, classes: BoxClasses, memory: int) -> int:
     """Return the number of threads that fit into some bytes, or raise TooExpensive."""
-    environments = 8 * int(np.bitwise_count(namings.bits).sum())
-    crossing_entries = 8 * len(orientation.summed) * int(namings.first[-1])
+    environments = 8 * int(np.bitwise_count(classes.orthogonal_sets).sum())
+    crossing_entries = 8 * len(orientation.summed) * int(classes.first_entry[-1])
     # Each thread has its own environments, and they are added up in the end.
     thread_bytes = environments + crossing_entries + orientation.scratch_bytes
     threads = (memory - environments) // thread_bytes
@@ -171,12 +171,12 @@ def _max_threads(orientation: Orientation, namings: Namings, memory: int) -> int
     return threads
 
 
-def _classes_in_box(partitions: Ints, classes: EntryClasses) -> _BoxClasses:
+def _classes_in_box(partitions: Ints, classes: EntryClasses) -> _LineClasses:
     """Number the classes of entries in a box, from their partitions there and their slot counts."""
     rows = np.column_stack([partitions, classes.entry_class]).astype(np.uint64)
     entry_class, first_entries = number_rows(rows)
     slot_counts = classes.slot_counts[classes.entry_class[first_entries]]
-    return _BoxClasses(entry_class, slot_counts, partitions[first_entries])
+    return _LineClasses(entry_class, slot_counts, partitions[first_entries])
 
 
 def _pack_bit_sets(flags: Flags, rows: Ints, columns: Ints) -> Words:
@@ -201,12 +201,12 @@ def _stack_columns(tables: list[list[Ints]]) -> Ints:
 
 
 def _sum_modulo(
-    join: Join, modulus: int, namings: Namings, boxes: list[list[Box]], threads: int
+    join: Join, modulus: int, classes: BoxClasses, boxes: list[list[Box]], threads: int
 ) -> Words:
     """Sum the shares of representatives, times the sizes of their orbits: uint64 (cells * n)."""
     orientation = join.orientation
     assert orientation is not None
-    environments = _sum_environments(orientation, modulus, namings, threads)
+    environments = _sum_environments(orientation, modulus, classes, threads)
     geometry = join.geometry
     height = geometry.box_rows
     width = geometry.box_columns
@@ -232,21 +232,21 @@ def _sum_modulo(
 
 
 def _sum_environments(
-    orientation: Orientation, modulus: int, namings: Namings, threads: int
+    orientation: Orientation, modulus: int, classes: BoxClasses, threads: int
 ) -> Words:
     """Sum the environments of all boxes, one after the other."""
     branches, _ = orientation.cut(PIECE_STEPS)
-    chunks = split_range(range(len(branches.first)), CALLS_PER_THREAD * threads)
+    chunks = split_range(range(len(branches.first_entry)), CALLS_PER_THREAD * threads)
     scratch = [
-        (orientation.scratch(), _make_backward(orientation, namings)) for _ in range(threads)
+        (orientation.scratch(), _make_derivatives(orientation, classes)) for _ in range(threads)
     ]
     kernel_modulus = np.uint64(modulus % WORD)  # 0 stands for 2^64
 
-    def sum_chunk(chunk: range, memory: tuple[JoinScratch, Backward], stop: Ints) -> None:
+    def sum_chunk(chunk: range, memory: tuple[JoinScratch, Derivatives], stop: Ints) -> None:
         chunk_branches = Branches(*(field[chunk.start : chunk.stop] for field in branches))
         join_scratch, state = memory
-        sweep(
-            orientation.index, *join_scratch, chunk_branches, namings, state, kernel_modulus, stop
+        sum_environments(
+            orientation.index, *join_scratch, chunk_branches, classes, state, kernel_modulus, stop
         )
 
     run_on_threads(sum_chunk, chunks, scratch)
@@ -257,22 +257,24 @@ def _sum_environments(
     return _reduce(total, modulus)
 
 
-def _make_backward(orientation: Orientation, namings: Namings) -> Backward:
+def _make_derivatives(orientation: Orientation, classes: BoxClasses) -> Derivatives:
     """Make the memory in which a thread works."""
     lines = len(orientation.crossing)
-    max_summed_classes = int(namings.places.max())
-    max_words = int(namings.width[:, -1].max())
+    max_summed_classes = int(classes.summed_class_count.max())
+    max_words = int(classes.set_words[:, -1].max())
     max_crossing_classes = 64 * max_words
-    return Backward(
-        environments=np.zeros(int(np.bitwise_count(namings.bits).sum()), np.uint64),
-        above=np.zeros((len(orientation.summed), int(namings.first[-1])), np.uint64),
+    return Derivatives(
+        environments=np.zeros(int(np.bitwise_count(classes.orthogonal_sets).sum()), np.uint64),
+        entry_derivative=np.zeros(
+            (len(orientation.summed), int(classes.first_entry[-1])), np.uint64
+        ),
         totals=np.zeros((lines, max_summed_classes), np.int64),
-        alone=np.zeros((lines, max_summed_classes), np.uint64),
-        weighted=np.zeros((lines, max_summed_classes), np.uint64),
-        present=np.zeros((lines, max_words), np.uint64),
-        held=np.zeros((lines, max_crossing_classes), np.int64),
-        number=np.zeros((lines, max_crossing_classes), np.uint64),
-        back=np.zeros((lines, max_crossing_classes), np.uint64),
+        unweighted_derivative=np.zeros((lines, max_summed_classes), np.uint64),
+        total_derivative=np.zeros((lines, max_summed_classes), np.uint64),
+        remaining_classes=np.zeros((lines, max_words), np.uint64),
+        class_total=np.zeros((lines, max_crossing_classes), np.int64),
+        entry_count=np.zeros((lines, max_crossing_classes), np.uint64),
+        class_derivative=np.zeros((lines, max_crossing_classes), np.uint64),
     )
 
 

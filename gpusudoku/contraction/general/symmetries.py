@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, number_rows, sort_sets
+from gpusudoku.contraction.general.entry_lists import Bools, EntryList, Ints, number_rows, sort_sets
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import check_cancelled
 
@@ -88,10 +88,9 @@ def _sorted_columns(allowed: Bools) -> list[bytes]:
 def find_entry_images(line: EntryList, swap: tuple[int, int]) -> Ints:
     """Find the entry that every entry becomes when two digits are swapped: int64 (entries)."""
     a, b = np.array(swap, np.uint64)
-    one = np.uint64(1)
     partition_images = []
     for sets, partition in zip(line.partitions, line.entries.T, strict=True):
-        differ = (sets >> a ^ sets >> b) & one
+        differ = (sets >> a ^ sets >> b) & np.uint64(1)
         # Flip both bits of the sets that have exactly one of the two digits.
         swapped_sets = sets ^ (differ << a | differ << b)
         # The first rows are distinct, so that they get the numbers 0, 1, .. of the partitions, and
@@ -110,8 +109,8 @@ def find_pair_images(first_images: list[Ints], second_images: list[Ints]) -> lis
     Pair (i, j) has the index i * (number of second entries) + j.
     """
     return [
-        (first[:, None] * len(second) + second).ravel()
-        for first, second in zip(first_images, second_images, strict=True)
+        (first_image[:, None] * len(second_image) + second_image).ravel()
+        for first_image, second_image in zip(first_images, second_images, strict=True)
     ]
 
 
@@ -120,16 +119,17 @@ def find_least_members(images: Sequence[NDArray[np.intp]]) -> Ints:
 
     ``images`` has for every permutation the images of items 0, 1, ..
     """
-    least = np.arange(len(images[0]))
+    # Each round passes the least known members on, until none becomes lower.
+    least_members = np.arange(len(images[0]))
     changed = True
     while changed:
         changed = False
         for image in images:
             check_cancelled()
-            lower = np.minimum(least, least[image])
-            changed |= bool((lower < least).any())
-            least = lower
-    return least
+            lower = np.minimum(least_members, least_members[image])
+            changed |= bool((lower < least_members).any())
+            least_members = lower
+    return least_members
 
 
 class Symmetry(NamedTuple):
@@ -213,10 +213,11 @@ def find_orbits(representatives: Ints, moves: list[Ints], items: int) -> OrbitFo
         new_items = []
         for move, images in enumerate(moves):
             check_cancelled()
-            reached, place = np.unique(images[frontier], return_index=True)
+            # Of several items that a move takes to the same one, the first becomes its parent.
+            reached, source = np.unique(images[frontier], return_index=True)
             is_new = parent[reached] < 0
             reached = reached[is_new]
-            parent[reached] = frontier[place[is_new]]
+            parent[reached] = frontier[source[is_new]]
             move_to[reached] = move
             orbit[reached] = orbit[parent[reached]]
             new_items.append(reached)

@@ -11,7 +11,7 @@ from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import run_on_threads
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import Workspace, make_workspace
-from gpusudoku.kernels.contraction.nine.cpu import FACTOR, LEFT, RESULTS, STATUS
+from gpusudoku.kernels.contraction.nine.cpu import FACTOR, RESULT_COLUMNS, STATUS, UNCOUNTED
 from gpusudoku.kernels.contraction.nine.pair_sums import HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -27,7 +27,7 @@ EXPENSIVE_SECONDS = 0.05
 """A board that costs more than this is left out."""
 
 
-def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
+def count_cheap_boards(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
     """Count the cheap boards of a batch of 9x9 boards.
 
     Returns the counts of all boards, and the indices of the boards that were left out because they
@@ -49,7 +49,7 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     counts = [0] * len(boards)
     expensive = []
     for board, row in zip(simplified.roots.tolist(), rows, strict=True):
-        if row[STATUS] == LEFT:
+        if row[STATUS] == UNCOUNTED:
             expensive.append(board)
         else:
             counts[board] = ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]
@@ -59,11 +59,11 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
 def _count_chunk(
     candidates: NDArray[np.uint64], scratch: tuple[Workspace, Slabs], stop: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Count the boards of a chunk, unless they are too expensive: int64 (B, RESULTS)."""
+    """Count the boards of a chunk, unless they are too expensive: int64 (B, RESULT_COLUMNS)."""
     work, slabs = scratch
 
     def count(boards: NDArray[np.uint64], max_seconds: float) -> NDArray[np.int64]:
-        results = np.empty((len(boards), RESULTS), np.int64)
+        results = np.empty((len(boards), RESULT_COLUMNS), np.int64)
         max_nanoseconds = max_seconds * 1e9
         stages().count_boards(
             boards, max_nanoseconds, tables(), work, stop, slabs, stages().addresses, results
@@ -72,7 +72,7 @@ def _count_chunk(
 
     results = count(candidates, CHEAP_SECONDS)
     # Boards that are too expensive for the common call get a call of their own.
-    for index in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
+    for index in np.flatnonzero(results[:, STATUS] == UNCOUNTED).tolist():
         check_cancelled()
         results[index] = count(candidates[index : index + 1], EXPENSIVE_SECONDS)[0]
     return results

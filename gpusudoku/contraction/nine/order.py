@@ -1,8 +1,9 @@
 """The solutions of a 9x9 board in contraction order: by rank, or all. Special to 3x3 boxes.
 
 ``kernels/contraction/nine/order.py`` defines the contraction order, which depends on the board
-alone. ``NineOrder`` finds solutions by their ranks. ``Products`` writes all solutions, as products
-of maps; a thread writes them from *strips*, rows of cells with the digits of one crossing line.
+alone. ``NineOrder`` finds solutions by their ranks. ``NineSolutionWriter`` writes all solutions, as
+products of maps; a thread writes them from *strips*, rows of cells with the digits of one crossing
+line.
 """
 
 from __future__ import annotations
@@ -16,15 +17,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.sum import Nine, stages, tables
+from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.compile_many import ready
-from gpusudoku.kernels.contraction.nine.order import REMAINDER, Asked, Fitting, Relabelling, Words
+from gpusudoku.kernels.contraction.nine.order import (
+    RANK_IN_TRIPLE,
+    Maps,
+    OrthogonalEntries,
+    PairRanks,
+    Relabelling,
+)
 from gpusudoku.kernels.contraction.nine.pair_sums import Slabs
-from gpusudoku.kernels.contraction.nine.strips import CELLS, Boxes, Known, Strips, make_strips
-from gpusudoku.kernels.contraction.nine.writing import SPARE
+from gpusudoku.kernels.contraction.nine.strips import CELLS, Boxes, SolvedBoard, Strips, make_strips
+from gpusudoku.kernels.contraction.nine.writing import SPARE_BYTES
 
 CALLS_PER_THREAD = 8
 """The number of calls for each thread, so that all threads finish at about the same time."""
@@ -55,7 +62,7 @@ class RankLocations(NamedTuple):
     """Where solutions are in the order; all three are int64 arrays, or integers."""
 
     orbit: Any
-    """The index of the orbit, and of its representative in ``Orbits.pairs``."""
+    """The index of the orbit, and of its representative in ``Orbits.representatives``."""
     position: Any
     """The position of the pair in ``Orbits.members``."""
     rank: Any
@@ -65,7 +72,7 @@ class RankLocations(NamedTuple):
 class NineOrder:
     """All solutions of a board in contraction order; independent of the number of threads.
 
-    For other arguments see ``Nine``. Without ``symmetric`` the order is a different one.
+    For other arguments see ``NineContraction``. Without ``symmetric`` the order is a different one.
     """
 
     def __init__(
@@ -78,9 +85,9 @@ class NineOrder:
     ) -> None:
         ready([*stages().of_one_board(), *stages().of_contraction_order()])
         self.threads = threads
-        self.contraction = Nine(candidates, symmetric=symmetric, wide=wide)
-        self.maps = Words()
-        self.orthogonal_entries = Fitting()
+        self.contraction = NineContraction(candidates, symmetric=symmetric, wide=wide)
+        self.maps = Maps()
+        self.orthogonal_entries = OrthogonalEntries()
         self.relabelling = Relabelling()
         self._free_slabs: SimpleQueue[Slabs] = SimpleQueue()
         self._kept_sums: dict[int, Slabs] = {}
@@ -90,7 +97,7 @@ class NineOrder:
         # Solutions of pairs and orbits, accumulated, give the first rank of every orbit.
         pair_sums = self._sum_pairs()
         orbits = self.contraction.workspace.orbits
-        self._first_positions = orbits.first[: self.contraction.pairs + 1].astype(np.int64)
+        self._first_positions = orbits.start[: self.contraction.pairs + 1].astype(np.int64)
         """The position of the representative of every orbit; then the end."""
         pair_solutions = [pair_sum * self.contraction.factor for pair_sum in pair_sums.tolist()]
         orbit_sizes = np.diff(self._first_positions).tolist()
@@ -112,9 +119,9 @@ class NineOrder:
     def _list_maps(self) -> None:
         """Write the arrays that lead from triples to grids."""
         work = self.contraction.workspace
-        stages().list_words(tables(), work.scratch, work.lists, self.maps)
-        stages().mark_fitting(
-            tables(), work.lists, work.numbering, work.roles, self.orthogonal_entries
+        stages().list_maps(tables(), work.scratch, work.lists, self.maps)
+        stages().mark_orthogonal_entries(
+            tables(), work.lists, work.indexing, work.roles, self.orthogonal_entries
         )
         members = int(self._first_positions[-1])
         stages().relabel(members, tables(), work.symmetries, work.orbits, self.relabelling)
@@ -130,6 +137,7 @@ class NineOrder:
                 contraction.sum(tasks, slabs, stop)
                 sums[pairs.start : pairs.stop] = slabs.results[pairs.start : pairs.stop]
 
+        # Slabs are borrowed and not given to threads, as finding triples needs them again.
         chunks = split_range(range(contraction.tasks), CALLS_PER_THREAD * self.threads)
         run_on_threads(sum_tasks, chunks, [None] * self.threads)
         return sums
@@ -220,7 +228,7 @@ class NineOrder:
             return
         work = self.contraction.workspace
         maps = np.empty((len(rows), 6), np.int32)
-        stages().choose_words(
+        stages().choose_maps(
             triples, work.lists, work.roles, work.operands, work.tensors,
             self.maps, self.orthogonal_entries, maps,
         )  # fmt: skip
@@ -253,9 +261,9 @@ class NineOrder:
                 slabs = self._sums_of(orbit, stop)
                 self._find_triples(
                     [orbit], np.array([0, end - start]), reduced_ranks[start:end],
-                    stop, slabs, triples[start:end], summed=True,
+                    stop, slabs, triples[start:end], is_summed=True,
                 )  # fmt: skip
-        triples[:, REMAINDER] = triples[:, REMAINDER] * factor + ranks % factor
+        triples[:, RANK_IN_TRIPLE] = triples[:, RANK_IN_TRIPLE] * factor + ranks % factor
         return triples
 
     def _sums_of(self, orbit: int, stop: NDArray[np.int64]) -> Slabs:
@@ -285,36 +293,36 @@ class NineOrder:
         slabs: Slabs,
         triples: NDArray[np.int64],
         *,
-        summed: bool = False,
+        is_summed: bool = False,
     ) -> None:
         """Call the kernel; ``starts`` says where the ranks of each orbit begin, then their end.
 
-        With ``summed`` the slabs already hold the sums of the only orbit.
+        With ``is_summed`` the slabs already hold the sums of the only orbit.
         """
         work = self.contraction.workspace
-        pair_ranks = Asked(work.orbits.pairs[orbits], starts, ranks)
-        find = stages().find_wide if self.contraction.wide else stages().find_narrow
-        find(summed, pair_ranks, work.roles, work.operands, work.tensors, stop, slabs, triples)
+        pair_ranks = PairRanks(work.orbits.representatives[orbits], starts, ranks)
+        find = stages().find_triples_wide if self.contraction.wide else stages().find_triples_narrow
+        find(is_summed, pair_ranks, work.roles, work.operands, work.tensors, stop, slabs, triples)
 
 
-class Products:
+class NineSolutionWriter:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
     def __init__(self, order: NineOrder) -> None:
-        ready(stages().of_products())
+        ready(stages().of_solution_writer())
         self._order = order
         work = order.contraction.workspace
         boxes = Boxes()
         if order.count:
             stages().write_boxes(tables(), work.lists, work.roles, order.maps, boxes)
-        self._board = Known(
+        self._board = SolvedBoard(
             lists=work.lists,
             roles=work.roles,
             tensors=work.tensors,
             operands=work.operands,
             orbits=work.orbits,
-            words=order.maps,
-            fitting=order.orthogonal_entries,
+            maps=order.maps,
+            orthogonal_entries=order.orthogonal_entries,
             relabelling=order.relabelling,
             boxes=boxes,
         )
@@ -354,7 +362,7 @@ class Products:
         def write_block(block: tuple[NDArray[np.int64], int]) -> NDArray[np.uint8]:
             cursor, solutions = block
             # The kernel writes whole vectors, some bytes past the end of the last solution.
-            out = np.empty(solutions * row_bytes + SPARE, np.uint8)
+            out = np.empty(solutions * row_bytes + SPARE_BYTES, np.uint8)
             strips = free_strips.get()
             try:
                 stages().write_solutions(cursor, solutions, self._board, strips, out)

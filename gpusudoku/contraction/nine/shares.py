@@ -20,27 +20,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.symmetries import average_over_orbits, divide_exactly
-from gpusudoku.contraction.nine.sum import Nine, stages, tables
+from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, run_on_threads, split_range
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
-from gpusudoku.kernels.contraction.nine.environments import LIMB, Found
-from gpusudoku.kernels.contraction.nine.order import Words
-from gpusudoku.kernels.contraction.nine.pair_sums import make_slabs, narrow_enough
-from gpusudoku.kernels.contraction.nine.shares import ShareStages
-from gpusudoku.kernels.contraction.nine.turns import (
-    FIRST,
-    LAST,
-    MOST,
+from gpusudoku.kernels.contraction.nine.environments import LIMB, ShareSums
+from gpusudoku.kernels.contraction.nine.order import Maps
+from gpusudoku.kernels.contraction.nine.pair_sums import is_narrow, make_slabs
+from gpusudoku.kernels.contraction.nine.pivot_sums import (
+    ADDED_MEMBERS,
+    END_PAIR,
+    NEXT_PAIR,
     PENDING,
-    USED,
-    Known,
-    Naming,
-    make_ledger,
-    make_turn_arrays,
+    PENDING_LIMIT,
+    ClassifiedLists,
+    EntryClasses,
+    make_class_sums,
+    make_pivot_sum_arrays,
 )
+from gpusudoku.kernels.contraction.nine.shares import ShareStages
 
 SHARES = 9 * 81
 """The number of shares. Index 9 * cell + digit - 1 is that of a digit in a cell."""
@@ -80,9 +80,9 @@ class ShareMemory:
 
     def __init__(self) -> None:
         self.workspace = make_workspace()
-        self.maps = Words()
-        self.classes = Naming()
-        self.pivot_sum = make_turn_arrays(self.workspace.roles)
+        self.maps = Maps()
+        self.entry_classes = EntryClasses()
+        self.pivot_sum = make_pivot_sum_arrays(self.workspace.roles)
         self.max_seconds = 0.0
         """The estimated time of the most expensive board so far."""
         self._adders: dict[tuple[int, bool], EnvironmentAdder] = {}
@@ -115,9 +115,9 @@ class EnvironmentAdder:
 
     def __init__(self, wide: bool) -> None:
         self.slabs = make_slabs(wide)
-        self.class_sums = make_ledger(wide)
+        self.class_sums = make_class_sums(wide)
         self._wide = wide
-        self._share_sums = Found()
+        self._share_sums = ShareSums()
         self._buffer = np.zeros(0, np.int64)
         self._environments = self._buffer
         """The environments of the pivot sum, a part of the buffer."""
@@ -126,7 +126,7 @@ class EnvironmentAdder:
         """Clear the environments for the pivot sum of the board in a memory."""
         # Not the memory itself, which refers to this object: the cycle would delay its release.
         self._workspace = memory.workspace
-        self._classes = memory.classes
+        self._entry_classes = memory.entry_classes
         self._pivot_sum = memory.pivot_sum
         size = int(self._pivot_sum.pivot.size[1])
         if len(self._buffer) < size:
@@ -135,25 +135,25 @@ class EnvironmentAdder:
         self._environments[:] = 0
         state = self.class_sums.state
         state[PENDING] = 0
-        state[MOST] = max_pending
+        state[PENDING_LIMIT] = max_pending
 
     def add(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
         """Add pairs to the environments; yield shares whenever the environments are full."""
         call = share_stages()
-        add_pairs = call.sweep_wide if self._wide else call.sweep_narrow
+        add_pairs = call.sum_environments_wide if self._wide else call.sum_environments_narrow
         tensors = self._workspace.tensors
         state = self.class_sums.state
-        # The kernel moves FIRST and USED forward, and stops at a full environment.
-        state[FIRST] = pairs.start
-        state[LAST] = pairs.stop
-        state[USED] = 0
-        while state[FIRST] < state[LAST]:
+        # The kernel moves NEXT_PAIR and ADDED_MEMBERS forward, and stops at a full environment.
+        state[NEXT_PAIR] = pairs.start
+        state[END_PAIR] = pairs.stop
+        state[ADDED_MEMBERS] = 0
+        while state[NEXT_PAIR] < state[END_PAIR]:
             check_cancelled()
             add_pairs(
                 *self._pivot_sum, tensors, stop, self._environments, self.slabs, self.class_sums
             )
             # Pairs remain, so the environments are full.
-            if state[FIRST] < state[LAST]:
+            if state[NEXT_PAIR] < state[END_PAIR]:
                 yield from self.flush()
 
     def flush(self) -> Iterator[BoxShares]:
@@ -168,7 +168,7 @@ class EnvironmentAdder:
         for summed_role in range(3):
             check_cancelled()
             share_stages().collect(
-                summed_role, tables(), work.numbering, self._classes, roles, pivot,
+                summed_role, tables(), work.indexing, self._entry_classes, roles, pivot,
                 self._environments, self._share_sums,
             )  # fmt: skip
             summed_line = int(roles.summed[summed_role])
@@ -177,7 +177,7 @@ class EnvironmentAdder:
         state[PENDING] = 0
 
 
-def exact_shares(sums: Found, factor: int) -> NDArray[np.object_]:
+def exact_shares(sums: ShareSums, factor: int) -> NDArray[np.object_]:
     """Make the shares of a box Python's integers (9, 3, 3), by digit and slots.
 
     A share is a sum of fractions whose denominators are products of two totals of slot counts. For
@@ -186,7 +186,7 @@ def exact_shares(sums: Found, factor: int) -> NDArray[np.object_]:
         numerator = high limb * 2^LIMB + low limb
     """
     shares = np.zeros((9, 3, 3), object)
-    for pivot_total, summed_total in zip(*np.nonzero(sums.written), strict=True):
+    for pivot_total, summed_total in zip(*np.nonzero(sums.is_written), strict=True):
         low, high = sums.shares[pivot_total, summed_total]
         # Python's integers are slow, so they are used only where 64 bits do not suffice.
         bound = (int(low.max()) + (int(high.max()) << LIMB)) * factor
@@ -213,7 +213,7 @@ def locate_shares(pivot_line: int, summed_line: int, shares: NDArray[np.object_]
 
 def share_images(symmetries: Symmetries, number: int) -> NDArray[np.intp]:
     """Map every share to the index of its image under a symmetry: intp (SHARES)."""
-    slots = tables().permutations[symmetries.names[number]]  # (6, 3), by line and slot
+    slots = tables().permutations[symmetries.slot_permutations[number]]  # (6, 3), by line and slot
     band, row, stack, column, digit = np.indices(INDICES.shape)
     new_row = slots[3 + band, row]
     new_column = slots[stack, column]
@@ -222,15 +222,18 @@ def share_images(symmetries: Symmetries, number: int) -> NDArray[np.intp]:
     return images
 
 
-def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the solutions with each digit in each cell: Python's integers (81, 9); see ``Nine``."""
+def count_nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
+    """Count the solutions with each digit in each cell: Python's integers, object (81, 9).
+
+    ``candidates`` is uint64 (81), as for ``NineContraction``.
+    """
     memory = take_memory()
     shares = NineShares(candidates, memory=memory).run(threads)
     keep_memory(memory)  # not after an error, which may have left it in any state
     return shares
 
 
-def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
+def count_many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
     """Count the shares of many boards, candidates uint64 (B, 81): Python's integers (B, 81, 9)."""
     shares = np.zeros((len(boards), 81, 9), object)
 
@@ -258,12 +261,14 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
     # All threads together take the expensive boards, one after the other.
     for index, is_written in enumerate(are_written):
         if not is_written:
-            shares[index] = nine_shares(boards[index], threads)
+            shares[index] = count_nine_shares(boards[index], threads)
     return shares
 
 
 class NineShares:
-    """The shares of one board, from a pivot sum for each of three pivots; see also ``Nine``.
+    """The shares of one board, from a pivot sum for each of three pivots.
+
+    For ``candidates``, ``symmetric`` and ``wide`` see ``NineContraction``.
 
     ``max_pending`` is the largest number of solutions that an environment holds; tests lower it.
     """
@@ -277,16 +282,18 @@ class NineShares:
         max_pending: int = MAX_PENDING,
         memory: ShareMemory | None = None,
     ) -> None:
-        ready([*stages().of_one_board(), stages().list_words, *share_stages().of_one_board()])
+        ready([*stages().of_one_board(), stages().list_maps, *share_stages().of_one_board()])
         self.memory = memory or ShareMemory()
         self.max_pending = max_pending
-        self.contraction = Nine(candidates, symmetric=symmetric, workspace=self.memory.workspace)
+        self.contraction = NineContraction(
+            candidates, symmetric=symmetric, workspace=self.memory.workspace
+        )
         self.wide = wide
         """True if the current pivot sum needs wide slabs."""
         self._symmetric = symmetric
         self._always_wide = wide
         self._symmetry_count = 0
-        self._pivots = range(0)
+        self._pivot_lines = range(0)
         """The lines that become the pivot: all bands or all stacks."""
         self.seconds = 0.0
         """The estimated time on one core: see ``Contraction``."""
@@ -296,10 +303,10 @@ class NineShares:
             stacks = sum(nanoseconds[:3])
             bands = sum(nanoseconds[3:])
             self.seconds = min(stacks, bands) / 1e9
-            self._pivots = range(3) if stacks < bands else range(3, 6)
+            self._pivot_lines = range(3) if stacks < bands else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
-        """Count the shares; see ``nine_shares``."""
+        """Count the shares; see ``count_nine_shares``."""
         sums = np.zeros(SHARES, object)
         if self.seconds < ALONE_SECONDS:
             threads = 1
@@ -332,7 +339,7 @@ class NineShares:
 
     def pivot_sums(self, threads: int) -> Iterator[int]:
         """Prepare one pivot sum after another; yield the number of its pairs, to be added then."""
-        if not self._pivots:
+        if not self._pivot_lines:
             return
         memory = self.memory
         memory.max_seconds = max(memory.max_seconds, self.seconds)
@@ -340,38 +347,39 @@ class NineShares:
         lists = work.lists
         roles = work.roles
         call = share_stages()
-        stages().list_words(tables(), work.scratch, lists, memory.maps)
-        call.name_entries(lists, work.numbering, memory.maps, memory.classes)
+        stages().list_maps(tables(), work.scratch, lists, memory.maps)
+        call.classify_entries(lists, work.indexing, memory.maps, memory.entry_classes)
         if self._symmetric:
             self._symmetry_count = call.find_symmetries(lists.masks, tables(), work.symmetries)
-        classified_lists = Known(tables(), lists, work.numbering, memory.classes)
+        classified_lists = ClassifiedLists(tables(), lists, work.indexing, memory.entry_classes)
 
         # The tensors belong to the summed roles. While these stay the same, the tensor of a
         # crossing line is where it was written, whatever role the line had then.
-        tensors_for: list[int] = []
+        lines_of_tensors: list[int] = []
         tensor_of_line: dict[int, int] = {}
-        for pivot in self._pivots:
+        for pivot_line in self._pivot_lines:
             check_cancelled()
-            self._choose_roles(pivot)
+            self._choose_roles(pivot_line)
+            summed_lines = roles.summed.tolist()
             crossing_lines = roles.crossing.tolist()
-            if roles.summed.tolist() == tensors_for:
+            if summed_lines == lines_of_tensors:
                 roles.tensor[:] = [tensor_of_line[line] for line in crossing_lines]
             else:
                 self.contraction.make_tensors(threads)
-            tensors_for = roles.summed.tolist()
+            lines_of_tensors = summed_lines
             tensor_of_line = dict(zip(crossing_lines, roles.tensor.tolist(), strict=True))
-            self.wide = self._always_wide or not narrow_enough(lists, roles, work.tensors)
+            self.wide = self._always_wide or not is_narrow(lists, roles, work.tensors)
             if self.wide:
-                call.sweep_wide.load()
-            yield call.make_turn(
+                call.sum_environments_wide.load()
+            yield call.make_pivot_sum(
                 self._symmetry_count, classified_lists, work.symmetries, memory.pivot_sum
             )
 
-    def _choose_roles(self, pivot: int) -> float:
+    def _choose_roles(self, pivot_line: int) -> float:
         """Write the roles of the pivot sum of a line; return its estimated time in nanoseconds."""
         work = self.memory.workspace
-        nanoseconds: float = share_stages().choose_turn(
-            pivot, work.lists, work.numbering, work.roles
+        nanoseconds: float = share_stages().choose_pivot_roles(
+            pivot_line, work.lists, work.indexing, work.roles
         )
         return nanoseconds
 

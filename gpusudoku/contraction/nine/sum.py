@@ -43,12 +43,12 @@ from gpusudoku.kernels.contraction.nine.arrays import (
 )
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
 from gpusudoku.kernels.contraction.nine.pair_sums import (
-    DOTTED,
     HIGH,
     LOW,
+    PRODUCT_COUNT,
     Slabs,
+    is_narrow,
     make_slabs,
-    narrow_enough,
 )
 from gpusudoku.kernels.kernel import Kernel
 
@@ -171,7 +171,7 @@ def stages() -> NineStages:
     return NineStages(tables().layout)
 
 
-class Nine:
+class NineContraction:
     """The contraction of one board: surveyed when made, then prepared, then summed task by task.
 
     See ``Contraction``. ``candidates`` is uint64 (81), bit d - 1 for digit d; the peers of a cell
@@ -204,12 +204,12 @@ class Nine:
         work = self.workspace
         allow_permutations = stages().allow_permutations.for_boards(1)
         allow_permutations(candidates, tables(), work.lists)
-        self.is_solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
+        self.is_solvable = stages().make_lists(tables(), work.scratch, work.lists, work.indexing)
         """False if the lists show that there is no solution."""
         self.seconds = 0.0
         if self.is_solvable:
             choose_roles = stages().choose_roles.for_boards(1)
-            self.seconds = choose_roles(work.lists, work.numbering, work.roles) / 1e9
+            self.seconds = choose_roles(work.lists, work.indexing, work.roles) / 1e9
         self.listing_seconds = time.perf_counter() - start
 
     @property
@@ -217,7 +217,7 @@ class Nine:
         """The product of the divisors of all lists, by which the sum is multiplied."""
         return prod(self.workspace.lists.divisor.tolist()) if self.is_solvable else 1
 
-    def most_threads(self, memory: int) -> int:
+    def max_threads(self, memory: int) -> int:
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
@@ -226,13 +226,13 @@ class Nine:
             return
         work = self.workspace
         roles = work.roles
-        arrange = partial(
-            stages().arrange, self._symmetric, tables(), work.lists, work.numbering, roles,
+        arrange_pairs = partial(
+            stages().arrange_pairs, self._symmetric, tables(), work.lists, work.indexing, roles,
             work.operands, work.symmetries, work.orbits,
         )  # fmt: skip
         # Arranging the pairs takes long, too, and runs on another thread meanwhile.
-        [self.pairs] = self.make_tensors(threads, [arrange])
-        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
+        [self.pairs] = self.make_tensors(threads, [arrange_pairs])
+        self.wide = self.wide or not is_narrow(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
         self._is_prepared = True
@@ -272,10 +272,10 @@ class Nine:
                 for chunk in split_range(range(count), call_count)
             ]
 
-        stages().list_orthogonal(role, tables(), work.numbering, roles, work.orthogonal)
+        stages().list_orthogonal(role, tables(), work.indexing, roles, work.orthogonal)
         yield cut(
             stages().contract_ab, depth,
-            work.lists, work.numbering, roles, work.orthogonal, work.intermediate,
+            work.lists, work.indexing, roles, work.orthogonal, work.intermediate,
         )  # fmt: skip
         yield cut(stages().contract_c, row, roles, work.orthogonal, work.intermediate, work.tensors)
 
@@ -301,7 +301,7 @@ class Nine:
             pairs.start, pairs.stop, work.roles, work.operands, work.tensors, work.orbits,
             stop, scratch,
         )  # fmt: skip
-        return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
+        return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[PRODUCT_COUNT])
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:
         return DeviceSum(gpu, self)
@@ -310,7 +310,7 @@ class Nine:
 class DeviceSum:
     """The sum of tasks of a prepared board on the current GPU."""
 
-    def __init__(self, gpu: Any, contraction: Nine) -> None:
+    def __init__(self, gpu: Any, contraction: NineContraction) -> None:
         to_gpu = gpu.xp.asarray
         work = contraction.workspace
         roles = work.roles
@@ -318,10 +318,10 @@ class DeviceSum:
         self._gpu = gpu
         self._contraction = contraction
         self._start = operands.start
-        self._pairs = work.orbits.pairs[: contraction.pairs]
+        self._pairs = work.orbits.representatives[: contraction.pairs]
         self._max_terms = int(operands.start[C, -1])
 
-        wide = contraction.wide or not pair_sums.narrow_on_gpu(work.lists, roles, work.tensors)
+        wide = contraction.wide or not pair_sums.is_narrow_on_gpu(work.lists, roles, work.tensors)
         self._kernel = gpu.kernel("contraction.nine.cuda", "kernel", wide)
         self._threads = gpu.fullest_block(self._kernel, pair_sums.MAX_THREADS)
 
@@ -341,15 +341,15 @@ class DeviceSum:
     def _rearranged_tensor(self, work: Workspace, role: int) -> Any:
         """Rearrange the tensor of a role from [c][a][b] to [a][b][c]: int16, flat.
 
-        The last axis is filled up with zeros to whole words of FOUR elements. With nine c::
+        The last axis is filled up with zeros to whole words. With nine c::
 
             | c=0 c=1 c=2 c=3 | c=4 c=5 c=6 c=7 | c=8  0   0   0  |
         """
         a, b, c = work.roles.shape[:, role].tolist()
-        elements = work.tensors.entries[role, : a * b * c]
+        elements = work.tensors.elements[role, : a * b * c]
         # CuPy compiles or loads a kernel for this, which pays off for many elements only.
         xp = self._gpu.xp if len(elements) > MAX_COPIED_ELEMENTS else np
-        padded_c = -(-c // pair_sums.FOUR) * pair_sums.FOUR
+        padded_c = -(-c // pair_sums.FIELDS_PER_WORD) * pair_sums.FIELDS_PER_WORD
         rearranged = xp.zeros((a, b, padded_c), np.int16)
         rearranged[:, :, :c] = xp.asarray(elements).reshape(c, a, b).transpose(1, 2, 0)
         return rearranged.ravel()

@@ -116,7 +116,7 @@ class CudaEngine(Engine):
         self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
         if contraction.device_sum is None:
-            threads = min(self.threads, contraction.most_threads(memory))
+            threads = min(self.threads, contraction.max_threads(memory))
             return contract_on_threads(contraction, tasks, job, threads, sums)
         workers = [GpuSumWorker(contraction, gpu, sums, self._mark_lost) for gpu in self.gpus]
         # A launch has as many tasks as the smallest GPU can process at once. With more, that GPU

@@ -28,10 +28,10 @@ class Index(NamedTuple):
     The entries of a level are in lexicographic order. So entries that share their first partitions
     are consecutive, and can be skipped together. An example with two crossing lines::
 
-        entry   partitions   skip   differs
-          0        0, 0      2, 1      0
-          1        0, 1      2, 2      1
-          2        1, 0      3, 3      0
+        entry   partitions   skip   first_difference
+          0        0, 0      2, 1          0
+          1        0, 1      2, 2          1
+          2        1, 0      3, 3          0
 
     A *bit set* has one bit for each entry of a crossing line. Entry e is bit e % 64 of word
     e // 64::
@@ -49,28 +49,35 @@ class Index(NamedTuple):
         plane 1         0  1  1  0
     """
 
+    # The bit sets of the summed lines' partitions.
     sets: NDArray[np.uint64] = uint64[::1]
     """All bit sets, one after the other. For a partition of a summed line and a crossing line, a
     bit set has the entries of the crossing line that fit."""
-    words: NDArray[np.int64] = int64[::1]
+    set_words: NDArray[np.int64] = int64[::1]
     """(crossing lines): the number of words of a bit set over the entries of each line."""
+
+    # The entries of the summed lines, numbered level by level.
     begin: NDArray[np.int64] = int64[::1]
     """(levels + 1): the entries of level l are begin[l] to begin[l + 1] - 1."""
-    set_of: NDArray[np.int64] = int64[:, ::1]
+    set_begin: NDArray[np.int64] = int64[:, ::1]
     """(entries, crossing lines): where in ``sets`` the bit set of an entry begins."""
     multiplicity: NDArray[np.uint64] = uint64[::1]
     """(entries): the multiplicity of each entry."""
     skip: NDArray[np.int64] = int64[:, ::1]
     """(entries, crossing lines): the next entry whose partition differs in this line or in an
     earlier one."""
-    differs: NDArray[np.int64] = int64[::1]
+    first_difference: NDArray[np.int64] = int64[::1]
     """(entries + 1): the first line in which an entry differs from the entry before it; 0 for the
     first entry of a level, and at the end."""
-    place: NDArray[np.int64] = int64[:, ::1]
+
+    # Totals depend on an entry's partition alone, so entries of the last level share them.
+    memo_index: NDArray[np.int64] = int64[:, ::1]
     """(entries of the last level, crossing lines): the index in ``Walk.memo`` of the total for the
     entry's partition."""
-    places: NDArray[np.int64] = int64[::1]
+    memo_sizes: NDArray[np.int64] = int64[::1]
     """(crossing lines): the number of totals of each line in ``Walk.memo``."""
+
+    # The multiplicities of the crossing lines' entries.
     planes: NDArray[np.uint64] = uint64[::1]
     """The planes of all crossing lines, one after the other."""
     plane_begin: NDArray[np.int64] = int64[::1]
@@ -102,7 +109,7 @@ class Walk(NamedTuple):
     one before it."""
     end: NDArray[np.int64] = int64[::1]
     """(levels): the end of the entries to try."""
-    fresh: NDArray[np.int64] = int64[::1]
+    first_stale: NDArray[np.int64] = int64[::1]
     """(levels): the first crossing line whose bit set must be computed again for the next entry. In
     all earlier lines, this entry has the same partitions as the entry tried last."""
     product: NDArray[np.uint64] = uint64[::1]
@@ -115,7 +122,7 @@ class Walk(NamedTuple):
 class Branches(NamedTuple):
     """Branches of the sum: each has one entry of level 0 and a range of entries of level 1."""
 
-    first: NDArray[np.int64] = int64[::1]
+    first_entry: NDArray[np.int64] = int64[::1]
     """(branches): the entry of level 0."""
     begin: NDArray[np.int64] = int64[::1]
     """(branches): the first entry of level 1. It has no meaning if there is only one level."""
@@ -131,8 +138,8 @@ class PathGraph(NamedTuple):
     The nodes of a layer are reached with the same number of placed digits.
     """
 
-    first: NDArray[np.int64] = int64[::1]
-    """(nodes + 1): the edges of node v are first[v] to first[v + 1] - 1."""
+    first_edge: NDArray[np.int64] = int64[::1]
+    """(nodes + 1): the edges of node v are first_edge[v] to first_edge[v + 1] - 1."""
     target: NDArray[np.int64] = int64[::1]
     """(edges): the node that an edge leads to."""
     choice: NDArray[np.int64] = int64[::1]

@@ -41,8 +41,9 @@ def intersect(index, levels, level, line, entry):
 
     Returns the number of its words that are not 0.
     """
-    start = index.set_of[entry, line]
+    start = index.set_begin[entry, line]
     word_count = 0
+    # Words that are 0 stay 0 at all levels below, so only the others are visited.
     for k in range(levels.counts[level, line]):
         position = levels.positions[level, line, k]
         word = levels.words[level, line, k] & index.sets[start + position]
@@ -55,10 +56,10 @@ def intersect(index, levels, level, line, entry):
 
 
 @inlined
-def total(index, levels, level, line, entry):
+def line_total(index, levels, level, line, entry):
     """Add up the multiplicities of a crossing line's entries that also fit ``entry``."""
     multiplicities = 0
-    start = index.set_of[entry, line]
+    start = index.set_begin[entry, line]
     plane = index.plane_begin[line]
     for bit in range(index.plane_count[line]):
         entry_count = 0
@@ -66,17 +67,18 @@ def total(index, levels, level, line, entry):
             position = levels.positions[level, line, k]
             fitting = levels.words[level, line, k] & index.sets[start + position]
             entry_count += popcount(fitting & index.planes[plane + position])
+        # Each of these entries has 2^bit in its multiplicity.
         multiplicities += entry_count << bit
-        plane += index.words[line]
+        plane += index.set_words[line]
     return multiplicities
 
 
 @inlined
-def begin(walk, branches, branch):
+def start_walk(walk, branches, branch):
     """Start the walk of a branch; return its first level."""
-    walk.entry[0] = branches.first[branch]
-    walk.end[0] = branches.first[branch] + 1
-    walk.fresh[0] = 0
+    walk.entry[0] = branches.first_entry[branch]
+    walk.end[0] = branches.first_entry[branch] + 1
+    walk.first_stale[0] = 0
     walk.product[0] = ONE
     return 0
 
@@ -84,28 +86,29 @@ def begin(walk, branches, branch):
 @inlined
 def step(index, levels, walk, branches, branch, level):
     """Try the next entry of a level that is not the last; return the level of the next step."""
-    lines = index.words.shape[0]
+    lines = index.set_words.shape[0]
     entry = walk.entry[level]
     if entry >= walk.end[level]:
         return level - 1
 
     # Intersect the bit sets of all crossing lines whose partitions have changed.
-    line = walk.fresh[level]
+    line = walk.first_stale[level]
     while line < lines and intersect(index, levels, level, line, entry) > 0:
         line += 1
     next_entry = index.skip[entry, line] if line < lines else entry + 1
     walk.entry[level] = next_entry
-    walk.fresh[level] = index.differs[next_entry]
+    walk.first_stale[level] = index.first_difference[next_entry]
     if line < lines:  # this line has no entry that fits
         return level
 
+    # Go down. The next level tries all its entries, level 1 only those of the branch.
     walk.product[level + 1] = walk.product[level] * index.multiplicity[entry]
     walk.entry[level + 1] = index.begin[level + 1]
     walk.end[level + 1] = index.begin[level + 2]
     if level == 0:
         walk.entry[1] = branches.begin[branch]
         walk.end[1] = branches.end[branch]
-    walk.fresh[level + 1] = 0
+    walk.first_stale[level + 1] = 0
     return level + 1
 
 
@@ -115,12 +118,12 @@ def entry_totals(index, levels, walk, level, entry):
 
     Stops at the first line whose total is 0, and returns it, or the number of lines.
     """
-    memo_indices = index.place[entry - index.begin[level]]
+    memo_indices = index.memo_index[entry - index.begin[level]]
     line = 0
     while line < memo_indices.shape[0]:
         memo_index = memo_indices[line]
         if walk.memo[memo_index] == UNKNOWN:
-            walk.memo[memo_index] = total(index, levels, level, line, entry)
+            walk.memo[memo_index] = line_total(index, levels, level, line, entry)
         if walk.memo[memo_index] == 0:
             break
         line += 1
@@ -130,11 +133,12 @@ def entry_totals(index, levels, walk, level, entry):
 @inlined
 def add_remainders(index, walk, primes, level, entry, out):
     """Add a term, whose totals are in the memo, modulo each prime: ``out`` is uint64 (primes)."""
-    memo_indices = index.place[entry - index.begin[level]]
+    memo_indices = index.memo_index[entry - index.begin[level]]
     for k in range(primes.shape[0]):
         prime = primes[k]
         term = index.multiplicity[entry] % prime
         for upper_level in range(level):
+            # ``walk.entry`` is the entry to try next, which follows the chosen one.
             chosen_entry = walk.entry[upper_level] - 1
             term = term * (index.multiplicity[chosen_entry] % prime) % prime
         for line in range(memo_indices.shape[0]):
@@ -146,7 +150,7 @@ def add_remainders(index, walk, primes, level, entry, out):
 def add_term(index, walk, level, entry, out):
     """Add a term, whose totals are in the memo: ``out`` is uint64 (2), low word and high word."""
     term = walk.product[level] * index.multiplicity[entry]
-    memo_indices = index.place[entry - index.begin[level]]
+    memo_indices = index.memo_index[entry - index.begin[level]]
     for line in range(memo_indices.shape[0]):
         term *= np.uint64(walk.memo[memo_indices[line]])
     low = out[0] + term
@@ -161,13 +165,15 @@ def add_terms(index, levels, walk, primes, level, out):
     Returns the number of terms that are not 0.
     """
     term_count = 0
-    lines = index.words.shape[0]
+    lines = index.set_words.shape[0]
+    # Totals hold for one choice of entries at the levels above.
     for k in range(walk.memo.shape[0]):
         walk.memo[k] = UNKNOWN
     entry = walk.entry[level]
     while entry < walk.end[level]:
         line = entry_totals(index, levels, walk, level, entry)
         if line < lines:
+            # Skip the entries with the same partitions up to this line.
             entry = index.skip[entry, line]
             continue
         if primes.shape[0] > 0:
@@ -198,8 +204,8 @@ def join(index, levels, walk, branches, primes, stop, out):
     """
     last_level = index.begin.shape[0] - 2
     term_count = 0
-    for branch in range(branches.first.shape[0]):
-        level = begin(walk, branches, branch)
+    for branch in range(branches.first_entry.shape[0]):
+        level = start_walk(walk, branches, branch)
         while level >= 0:
             if stop[0] != 0:
                 return -1
@@ -226,7 +232,7 @@ def random(state, end):
 def level_bounds(index, branches, branch, level):
     """Return the first entry of a level in a branch, and the end of its entries."""
     if level == 0:
-        return branches.first[branch], branches.first[branch] + 1
+        return branches.first_entry[branch], branches.first_entry[branch] + 1
     if level == 1:
         return branches.begin[branch], branches.end[branch]
     return index.begin[level], index.begin[level + 1]
@@ -236,10 +242,10 @@ def level_bounds(index, branches, branch, level):
 def last_level_steps(index, levels, level, entry_count):
     """Return the steps that the entries of the last level take."""
     steps = ENTRY_STEPS * entry_count
-    for line in range(index.words.shape[0]):
+    for line in range(index.set_words.shape[0]):
         words = levels.counts[level, line] * index.plane_count[line]
         # The memo has one total for each partition.
-        steps += words * min(entry_count, index.places[line])
+        steps += words * min(entry_count, index.memo_sizes[line])
     return steps
 
 
@@ -261,16 +267,17 @@ def probe(index, levels, branches, walks, tries):
     Returns the estimate as a float.
     """
     last_level = index.begin.shape[0] - 2
-    lines = index.words.shape[0]
+    lines = index.set_words.shape[0]
     state = ONE
     cost = 0.0
     for _ in range(walks):
-        branch, state = random(state, branches.first.shape[0])
+        branch, state = random(state, branches.first_entry.shape[0])
         node_count = 1.0  # nodes that the walk represents
         for level in range(last_level + 1):
             start, end = level_bounds(index, branches, branch, level)
             entry_count = end - start
             if level == last_level:
+                # No walk goes further: the entries of the last level are terms.
                 cost += node_count * last_level_steps(index, levels, level, entry_count)
                 break
 
@@ -281,6 +288,7 @@ def probe(index, levels, branches, walks, tries):
             for k in range(tried_count):
                 entry = start + k
                 if tried_count < entry_count:
+                    # Drawn with replacement, which is close enough for an estimate.
                     offset, state = random(state, entry_count)
                     entry = start + offset
                 line = 0

@@ -15,7 +15,7 @@ HALF = np.uint64(32)
 
 
 @kernel(uint64[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64[::1], returns=int64)
-def group(rows, start, end, count, table, ids, leaders):
+def number_equal_rows(rows, start, end, count, table, ids, leaders):
     """Number rows so that equal rows get the same number, in the order of their first occurrence.
 
     rows     uint64 (rows, words)
@@ -37,6 +37,7 @@ def group(rows, start, end, count, table, ids, leaders):
             hashed = (hashed ^ rows[row, word]) * MIXER
             # A product mixes upwards only: bring its high half down to the slot's bits.
             hashed ^= hashed >> HALF
+        # Linear probing. The table is never full, so the search ends at an empty slot or the row.
         while True:
             slot = np.int64(hashed & slot_mask)
             number = table[slot] - 1
@@ -81,11 +82,12 @@ def list_paths(graph, packing, depth, descent, out):
             continue
 
         edge = descent.edge[depth]
-        if edge == graph.first[descent.node[depth] + 1]:  # all edges have been followed
+        if edge == graph.first_edge[descent.node[depth] + 1]:  # all edges have been followed
             depth -= 1
             continue
 
         # Follow the edge: place the digit ``depth`` in every band.
+        # A prefix is complete by itself, so going back undoes nothing.
         descent.edge[depth] = edge + 1
         for k in range(out.shape[1]):
             descent.prefix[depth + 1, k] = descent.prefix[depth, k]
@@ -96,12 +98,12 @@ def list_paths(graph, packing, depth, descent, out):
             descent.prefix[depth + 1, band * packing.words + word] |= column
         depth += 1
         descent.node[depth] = graph.target[edge]
-        descent.edge[depth] = graph.first[graph.target[edge]]
+        descent.edge[depth] = graph.first_edge[graph.target[edge]]
     return depth
 
 
 @kernel(uint64[:, ::1], uint64[:, ::1], uint8[:, ::1])
-def orthogonal(columns, rows, out):
+def mark_orthogonal(columns, rows, out):
     """Mark the pairs of orthogonal partitions.
 
     Each set of one partition must share exactly one digit with each set of the other.
@@ -124,7 +126,7 @@ def orthogonal(columns, rows, out):
 
 
 @kernel(uint8[:, ::1], int64[::1], uint64[:, ::1])
-def scatter(pairs, partition_of, out):
+def make_bit_sets(pairs, partition_of, out):
     """Make bit sets over the entries of a list from marks on the partitions that occur in it.
 
     pairs         uint8 (x, y)         0 or 1: a mark for each partition y

@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.arguments import int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels, Walk
-from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, step
+from gpusudoku.kernels.contraction.general.join import UNKNOWN, start_walk, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
 
-class Namings(NamedTuple):
+class BoxClasses(NamedTuple):
     """The classes of all entries, and the pairs of them that are orthogonal.
 
     The entries of all crossing lines are numbered consecutively, line by line.
@@ -43,10 +43,10 @@ class Namings(NamedTuple):
     A *bit set* has the classes of a crossing line that are orthogonal to a class of the summed
     line: class c is bit c % 64 of word c // 64. The bit sets of all boxes are stored one after the
     other, line by line, level by level, class by class. The orthogonal pairs are numbered in the
-    order of their bits, so the number of a pair is the ``rank`` of its word plus the number of
-    lower bits set in this word::
+    order of their bits, so the number of a pair is the ``first_pair`` of its word plus the number
+    of lower bits set in this word::
 
-        word      bits                   rank
+        word      orthogonal_sets        first_pair
          0        ... 0 0 1 0 1 1          0       pairs 0, 1, 2 are bits 0, 1, 3
          1        ... 0 0 0 1 0 0          3       pair 3 is bit 2
          2        ... 0 0 0 0 0 1          4
@@ -57,48 +57,48 @@ class Namings(NamedTuple):
     """
     crossing: NDArray[np.int64] = int64[:, ::1]
     """(crossing entries, levels): the class of the crossing lines' entries in each box."""
-    first: NDArray[np.int64] = int64[::1]
+    first_entry: NDArray[np.int64] = int64[::1]
     """(crossing lines + 1): the first entry of every crossing line, and the end of all."""
     multiplicity: NDArray[np.int64] = int64[::1]
     """(crossing entries): the multiplicities of the crossing lines' entries."""
-    places: NDArray[np.int64] = int64[::1]
+    summed_class_count: NDArray[np.int64] = int64[::1]
     """(crossing lines): the number of classes of the last summed line in the box with each."""
-    bits: NDArray[np.uint64] = uint64[::1]
+    orthogonal_sets: NDArray[np.uint64] = uint64[::1]
     """The bit sets of all boxes."""
-    rank: NDArray[np.int64] = int64[::1]
-    """For every word of ``bits``, the number of its first pair."""
-    begin: NDArray[np.int64] = int64[:, ::1]
-    """(crossing lines, levels): where in ``bits`` the bit sets of a box begin."""
-    width: NDArray[np.int64] = int64[:, ::1]
+    first_pair: NDArray[np.int64] = int64[::1]
+    """For every word of ``orthogonal_sets``, the number of its first pair."""
+    set_begin: NDArray[np.int64] = int64[:, ::1]
+    """(crossing lines, levels): where in ``orthogonal_sets`` the bit sets of a box begin."""
+    set_words: NDArray[np.int64] = int64[:, ::1]
     """(crossing lines, levels): the words of each bit set of a box."""
 
 
-class Backward(NamedTuple):
+class Derivatives(NamedTuple):
     """The memory and the sums of a thread; all 0 in the beginning.
 
-    The fields from ``totals`` to ``weighted`` are indexed by the classes of the last summed line in
-    the box with each crossing line. The following ones are indexed by the classes of the crossing
-    line in the same box.
+    The fields from ``totals`` to ``total_derivative`` are indexed by the classes of the last summed
+    line in the box with each crossing line. The following ones are indexed by the classes of the
+    crossing line in the same box.
     """
 
     environments: NDArray[np.uint64] = uint64[::1]
     """(orthogonal pairs of classes): the environments in all boxes."""
-    above: NDArray[np.uint64] = uint64[:, ::1]
+    entry_derivative: NDArray[np.uint64] = uint64[:, ::1]
     """(levels, crossing entries): the derivatives of the sum over a level and the levels below."""
     totals: NDArray[np.int64] = int64[:, ::1]
     """(crossing lines, summed classes): the totals, or UNKNOWN."""
-    alone: NDArray[np.uint64] = uint64[:, ::1]
+    unweighted_derivative: NDArray[np.uint64] = uint64[:, ::1]
     """(crossing lines, summed classes): the derivatives by the total and by the multiplicity of the
     entry of the last summed line."""
-    weighted: NDArray[np.uint64] = uint64[:, ::1]
+    total_derivative: NDArray[np.uint64] = uint64[:, ::1]
     """(crossing lines, summed classes): the derivatives by the total."""
-    present: NDArray[np.uint64] = uint64[:, ::1]
+    remaining_classes: NDArray[np.uint64] = uint64[:, ::1]
     """(crossing lines, words): the classes of the entries that remain, as bits."""
-    held: NDArray[np.int64] = int64[:, ::1]
+    class_total: NDArray[np.int64] = int64[:, ::1]
     """(crossing lines, crossing classes): the multiplicities of the remaining entries."""
-    number: NDArray[np.uint64] = uint64[:, ::1]
+    entry_count: NDArray[np.uint64] = uint64[:, ::1]
     """(crossing lines, crossing classes): the number of remaining entries."""
-    back: NDArray[np.uint64] = uint64[:, ::1]
+    class_derivative: NDArray[np.uint64] = uint64[:, ::1]
     """(crossing lines, crossing classes): the derivatives by the multiplicity of an entry."""
 
 
@@ -109,19 +109,19 @@ def reduced(value, modulus):
 
 
 @inlined
-def pair_number(namings, line, level, summed_class, crossing_class):
+def pair_number(classes, line, level, summed_class, crossing_class):
     """Return the number of an orthogonal pair of classes."""
-    word = namings.begin[line, level] + summed_class * namings.width[line, level]
+    word = classes.set_begin[line, level] + summed_class * classes.set_words[line, level]
     word += crossing_class // 64
-    lower_bits = namings.bits[word] & ((ONE << np.uint64(crossing_class % 64)) - ONE)
-    return namings.rank[word] + popcount(lower_bits)
+    lower_bits = classes.orthogonal_sets[word] & ((ONE << np.uint64(crossing_class % 64)) - ONE)
+    return classes.first_pair[word] + popcount(lower_bits)
 
 
 @inlined
-def collect_classes(levels, namings, state, line, level):
+def collect_classes(levels, classes, state, line, level):
     """Collect the classes of a crossing line's entries that remain at the last level."""
-    first_entry = namings.first[line]
-    end_entry = namings.first[line + 1]
+    first_entry = classes.first_entry[line]
+    end_entry = classes.first_entry[line + 1]
     for k in range(levels.counts[level, line]):
         word = levels.words[level, line, k]
         word_entry = first_entry + 64 * levels.positions[level, line, k]
@@ -129,42 +129,45 @@ def collect_classes(levels, namings, state, line, level):
             entry = word_entry + lowest_index(word)
             word &= word - ONE
             if entry < end_entry:  # at level 0, all bits of the last word are set
-                entry_class = namings.crossing[entry, level]
-                state.present[line, entry_class // 64] |= ONE << np.uint64(entry_class % 64)
-                state.held[line, entry_class] += namings.multiplicity[entry]
-                state.number[line, entry_class] += ONE
-    for summed_class in range(namings.places[line]):
+                entry_class = classes.crossing[entry, level]
+                state.remaining_classes[line, entry_class // 64] |= ONE << np.uint64(
+                    entry_class % 64
+                )
+                state.class_total[line, entry_class] += classes.multiplicity[entry]
+                state.entry_count[line, entry_class] += ONE
+    # Nothing is known yet for the new choice of entries above.
+    for summed_class in range(classes.summed_class_count[line]):
         state.totals[line, summed_class] = UNKNOWN
-        state.alone[line, summed_class] = ZERO
-        state.weighted[line, summed_class] = ZERO
+        state.unweighted_derivative[line, summed_class] = ZERO
+        state.total_derivative[line, summed_class] = ZERO
 
 
 @inlined
-def summed_class_total(namings, state, line, level, summed_class):
+def summed_class_total(classes, state, line, level, summed_class):
     """Add up the multiplicities of a crossing line's remaining entries that fit a class."""
     multiplicities = 0
-    set_words = namings.width[line, level]
-    start = namings.begin[line, level] + summed_class * set_words
+    set_words = classes.set_words[line, level]
+    start = classes.set_begin[line, level] + summed_class * set_words
     for k in range(set_words):
-        word = state.present[line, k] & namings.bits[start + k]
+        word = state.remaining_classes[line, k] & classes.orthogonal_sets[start + k]
         while word != ZERO:
-            multiplicities += state.held[line, 64 * k + lowest_index(word)]
+            multiplicities += state.class_total[line, 64 * k + lowest_index(word)]
             word &= word - ONE
     return multiplicities
 
 
 @inlined
-def find_class_totals(namings, state, level, entry):
+def find_class_totals(classes, state, level, entry):
     """Find the totals of all crossing lines for an entry of the last level.
 
     Stops at the first line whose total is 0, and returns it, or the number of lines.
     """
     line = 0
-    while line < namings.places.shape[0]:
-        summed_class = namings.summed[entry, line]
+    while line < classes.summed_class_count.shape[0]:
+        summed_class = classes.summed[entry, line]
         if state.totals[line, summed_class] == UNKNOWN:
             state.totals[line, summed_class] = summed_class_total(
-                namings, state, line, level, summed_class
+                classes, state, line, level, summed_class
             )
         if state.totals[line, summed_class] == 0:
             break
@@ -173,12 +176,12 @@ def find_class_totals(namings, state, level, entry):
 
 
 @inlined
-def add_total_derivatives(index, walk, namings, state, modulus, level, stop):
+def add_total_derivatives(index, walk, classes, state, modulus, level, stop):
     """Add up the derivatives of the last level's terms by totals, by the classes of its entries."""
-    lines = namings.places.shape[0]
+    lines = classes.summed_class_count.shape[0]
     entry = walk.entry[level]
     while entry < walk.end[level] and stop[0] == 0:
-        line = find_class_totals(namings, state, level, entry)
+        line = find_class_totals(classes, state, level, entry)
         if line < lines:
             entry = index.skip[entry, line]
             continue
@@ -189,78 +192,84 @@ def add_total_derivatives(index, walk, namings, state, modulus, level, stop):
             product = ONE
             for other_line in range(lines):
                 if other_line != line:
-                    total = state.totals[other_line, namings.summed[entry, other_line]]
+                    total = state.totals[other_line, classes.summed[entry, other_line]]
                     product = reduced(product * reduced(np.uint64(total), modulus), modulus)
-            summed_class = namings.summed[entry, line]
-            unweighted = state.alone[line, summed_class] + product
-            weighted = state.weighted[line, summed_class] + multiplicity * product
-            state.alone[line, summed_class] = reduced(unweighted, modulus)
-            state.weighted[line, summed_class] = reduced(weighted, modulus)
+            summed_class = classes.summed[entry, line]
+            unweighted = state.unweighted_derivative[line, summed_class] + product
+            weighted = state.total_derivative[line, summed_class] + multiplicity * product
+            state.unweighted_derivative[line, summed_class] = reduced(unweighted, modulus)
+            state.total_derivative[line, summed_class] = reduced(weighted, modulus)
         entry += 1
 
 
 @inlined
-def pass_to_entries(levels, walk, namings, state, modulus, line, level, stop):
+def pass_to_entries(levels, walk, classes, state, modulus, line, level, stop):
     """Pass the derivatives of the last level on to the environments and to a line's entries.
 
     Clears the classes of the remaining entries.
     """
-    set_words = namings.width[line, level]
+    set_words = classes.set_words[line, level]
 
     # From the classes of the summed line to all orthogonal classes of the crossing line.
-    for summed_class in range(namings.places[line]):
-        unweighted = state.alone[line, summed_class]
-        weighted = state.weighted[line, summed_class]
+    for summed_class in range(classes.summed_class_count[line]):
+        unweighted = state.unweighted_derivative[line, summed_class]
+        weighted = state.total_derivative[line, summed_class]
         if unweighted | weighted == ZERO or stop[0] != 0:
             continue
-        start = namings.begin[line, level] + summed_class * set_words
+        start = classes.set_begin[line, level] + summed_class * set_words
         environment = reduced(walk.product[level] * unweighted, modulus)
         for k in range(set_words):
-            orthogonal = namings.bits[start + k]
-            word = state.present[line, k] & orthogonal
+            orthogonal = classes.orthogonal_sets[start + k]
+            word = state.remaining_classes[line, k] & orthogonal
             while word != ZERO:
-                bit = word & (~word + ONE)
+                bit = word & (~word + ONE)  # the lowest bit
                 word ^= bit
                 crossing_class = 64 * k + lowest_index(bit)
-                derivative = state.back[line, crossing_class] + weighted
-                state.back[line, crossing_class] = reduced(derivative, modulus)
-                pair = namings.rank[start + k] + popcount(orthogonal & (bit - ONE))
-                total = state.environments[pair] + environment * state.number[line, crossing_class]
+                derivative = state.class_derivative[line, crossing_class] + weighted
+                state.class_derivative[line, crossing_class] = reduced(derivative, modulus)
+                # As in ``pair_number``: the lower bits of the word are the pairs before this one.
+                pair = classes.first_pair[start + k] + popcount(orthogonal & (bit - ONE))
+                total = (
+                    state.environments[pair] + environment * state.entry_count[line, crossing_class]
+                )
                 state.environments[pair] = reduced(total, modulus)
 
     # From the classes of the crossing line to its entries. There is no level above level 0.
-    first_entry = namings.first[line]
+    first_entry = classes.first_entry[line]
     for k in range(levels.counts[level, line]):
         word = levels.words[level, line, k]
         word_entry = first_entry + 64 * levels.positions[level, line, k]
         while word != ZERO and level > 0:
             entry = word_entry + lowest_index(word)
             word &= word - ONE
-            state.above[level, entry] = state.back[line, namings.crossing[entry, level]]
+            state.entry_derivative[level, entry] = state.class_derivative[
+                line, classes.crossing[entry, level]
+            ]
 
+    # Clear only what is set: boxes may have many more classes than remain.
     for k in range(set_words):
-        word = state.present[line, k]
-        state.present[line, k] = ZERO
+        word = state.remaining_classes[line, k]
+        state.remaining_classes[line, k] = ZERO
         while word != ZERO:
             crossing_class = 64 * k + lowest_index(word)
             word &= word - ONE
-            state.held[line, crossing_class] = 0
-            state.number[line, crossing_class] = ZERO
-            state.back[line, crossing_class] = ZERO
+            state.class_total[line, crossing_class] = 0
+            state.entry_count[line, crossing_class] = ZERO
+            state.class_derivative[line, crossing_class] = ZERO
 
 
 @inlined
-def clear_derivatives(levels, namings, state, level):
+def clear_derivatives(levels, classes, state, level):
     """Clear the derivatives of a level."""
-    for line in range(namings.places.shape[0]):
+    for line in range(classes.summed_class_count.shape[0]):
         for k in range(levels.counts[level, line]):
-            start = namings.first[line] + 64 * levels.positions[level, line, k]
-            for entry in range(start, min(start + 64, namings.first[line + 1])):
-                state.above[level, entry] = ZERO
+            start = classes.first_entry[line] + 64 * levels.positions[level, line, k]
+            for entry in range(start, min(start + 64, classes.first_entry[line + 1])):
+                state.entry_derivative[level, entry] = ZERO
 
 
 @inlined
-def pass_up(index, levels, walk, namings, state, modulus, level):
+def pass_up(index, levels, walk, classes, state, modulus, level):
     """Pass the derivatives of a level to the level above, when it has been summed.
 
     They belong to the entry that is chosen at the level above.
@@ -268,45 +277,49 @@ def pass_up(index, levels, walk, namings, state, modulus, level):
     chosen_entry = walk.entry[level - 1] - 1
     product = walk.product[level - 1]
     multiplicity = reduced(index.multiplicity[chosen_entry], modulus)
-    for line in range(namings.places.shape[0]):
-        summed_class = namings.summed[chosen_entry, line]
+    for line in range(classes.summed_class_count.shape[0]):
+        summed_class = classes.summed[chosen_entry, line]
         for k in range(levels.counts[level, line]):
             word = levels.words[level, line, k]
-            word_entry = namings.first[line] + 64 * levels.positions[level, line, k]
+            word_entry = classes.first_entry[line] + 64 * levels.positions[level, line, k]
             while word != ZERO:
                 entry = word_entry + lowest_index(word)
                 word &= word - ONE
-                derivative = state.above[level, entry]
-                crossing_class = namings.crossing[entry, level - 1]
-                pair = pair_number(namings, line, level - 1, summed_class, crossing_class)
+                # Without the multiplicities of the chosen entry and of this one, as an environment
+                # counts one map of either.
+                derivative = state.entry_derivative[level, entry]
+                crossing_class = classes.crossing[entry, level - 1]
+                pair = pair_number(classes, line, level - 1, summed_class, crossing_class)
                 total = state.environments[pair] + product * derivative
                 state.environments[pair] = reduced(total, modulus)
-                if level > 1:
-                    derivative_above = state.above[level - 1, entry] + multiplicity * derivative
-                    state.above[level - 1, entry] = reduced(derivative_above, modulus)
+                if level > 1:  # no level is above level 0
+                    derivative_above = (
+                        state.entry_derivative[level - 1, entry] + multiplicity * derivative
+                    )
+                    state.entry_derivative[level - 1, entry] = reduced(derivative_above, modulus)
 
 
 @kernel(
-    *(Index(), Levels(), Walk(), Branches(), Namings(), Backward(), uint64, int64[::1]),
+    *(Index(), Levels(), Walk(), Branches(), BoxClasses(), Derivatives(), uint64, int64[::1]),
     returns=int64,
     seconds=3.2,
 )
-def sweep(index, levels, walk, branches, namings, state, modulus, stop):
+def sum_environments(index, levels, walk, branches, classes, state, modulus, stop):
     """Add up the environments of some branches, each multiplied by its weight.
 
-    index, levels, walk     as of ``join``
-    branches                Branches    the branches to sum
-    namings                 Namings
-    state                   Backward    scratch, and the environments, which are added to
-    modulus                 int         a prime below 2^31, or 0, which stands for 2^64
-    stop                    int64 (1)   the kernel returns early when it is not 0
+    index, levels, walk    as of ``join``
+    branches               Branches       the branches to sum
+    classes                BoxClasses
+    state                  Derivatives    scratch, and the environments, which are added to
+    modulus                int            a prime below 2^31, or 0, which stands for 2^64
+    stop                   int64 (1)      the kernel returns early when it is not 0
 
     Returns 0, or -1 if it was stopped.
     """
     last_level = index.begin.shape[0] - 2
-    lines = index.words.shape[0]
-    for branch in range(branches.first.shape[0]):
-        level = begin(walk, branches, branch)
+    lines = index.set_words.shape[0]
+    for branch in range(branches.first_entry.shape[0]):
+        level = start_walk(walk, branches, branch)
         # All products of the walk contain the weight.
         walk.product[0] = reduced(np.uint64(branches.weight[branch]), modulus)
         while level >= 0:
@@ -315,17 +328,18 @@ def sweep(index, levels, walk, branches, namings, state, modulus, stop):
             next_level = level - 1
             if level == last_level:
                 for line in range(lines):
-                    collect_classes(levels, namings, state, line, level)
-                add_total_derivatives(index, walk, namings, state, modulus, level, stop)
+                    collect_classes(levels, classes, state, line, level)
+                add_total_derivatives(index, walk, classes, state, modulus, level, stop)
                 for line in range(lines):
-                    pass_to_entries(levels, walk, namings, state, modulus, line, level, stop)
+                    pass_to_entries(levels, walk, classes, state, modulus, line, level, stop)
             else:
                 next_level = step(index, levels, walk, branches, branch, level)
-                if next_level > level:
+                if next_level > level:  # ``step`` has multiplied without reducing
                     walk.product[next_level] = reduced(walk.product[next_level], modulus)
                     if next_level < last_level:  # at the last level, derivatives are overwritten
-                        clear_derivatives(levels, namings, state, next_level)
+                        clear_derivatives(levels, classes, state, next_level)
+            # The walk leaves this level, so its derivatives are complete.
             if next_level < level and level > 0:
-                pass_up(index, levels, walk, namings, state, modulus, level)
+                pass_up(index, levels, walk, classes, state, modulus, level)
             level = next_level
     return 0

@@ -56,7 +56,7 @@ position
     The pairs are arranged orbit after orbit. The position of a pair is its index there.
 
 Terms of one stage are defined in its file: slabs and segments in ``pair_sums``, triples in
-``order``, strips in ``strips``, environments in ``turns``.
+``order``, strips in ``strips``, environments in ``pivot_sums``.
 
 A worked example
 ----------------
@@ -120,14 +120,18 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.arguments import Group, array_of
 
+# 9! / (3! * 3! * 3!) codes, over 3! orders of the sets.
 PARTITIONS = 280
 """Partitions of nine digits into three sets of three."""
 PAIRS = PARTITIONS * PARTITIONS
 """Pairs of partitions."""
+# Each set takes one digit of each of the three given sets: 3! * 3! ways, as sets have no order.
 ORTHOGONAL = 36
 """Partitions that are orthogonal to a given partition."""
+# 1,680 codes in box 0, and for each of them 56 ways to continue in the boxes 1 and 2.
 MAX_MAPS = 94_080
 """Maps of a line without clues."""
+# 280 partitions in a box, each with at most 55 entries (``pair_sums.PER_PARTITION``).
 MAX_ENTRIES = 15_400
 """Entries of a line without clues."""
 MAX_SYMMETRIES = 64
@@ -153,7 +157,7 @@ class Tables(Group):
     orthogonal_bits = array_of(np.uint64, PARTITIONS, 5)
     """The same as bit sets. Partition x is bit x % 64 of word x // 64."""
     count_steps = array_of(np.int64, 6)
-    """What each permutation adds to the nine counters of ``lists.list_maps``."""
+    """What each permutation adds to the nine counters of ``lists.enumerate_maps``."""
     code_steps = array_of(np.int64, 9, 6)
     """What each digit's permutation adds to three packed codes; see ``lists.CODE_BITS``."""
     permutations = array_of(np.int64, 6, 3)
@@ -164,7 +168,7 @@ class Tables(Group):
 
 
 class ListScratch(Group):
-    """Scratch memory of ``survey`` and ``list_words``, which no other stage reads."""
+    """Scratch memory of ``make_lists`` and ``list_maps``, which no other stage reads."""
 
     codes = array_of(np.int64, MAX_MAPS)
     """The packed codes of a line's maps; see ``lists.CODE_BITS``."""
@@ -179,7 +183,7 @@ class ListScratch(Group):
 
 
 class Lists(Group):
-    """The lists of the six lines. ``survey`` writes them.
+    """The lists of the six lines. ``make_lists`` writes them.
 
     A key has the partitions in the line's three boxes, nine bits each (``lists.PARTITION_BITS``).
     Box 0 has the highest bits, so keys are ordered by it first:
@@ -200,18 +204,18 @@ class Lists(Group):
     """The greatest common divisor of the numbers of maps of every line's entries."""
     largest = array_of(np.int64, 6)
     """The largest multiplicity of every line, divided by the divisor."""
-    like = array_of(np.int64, 6)
+    equal_line = array_of(np.int64, 6)
     """The first line with the same keys and multiplicities; often the line itself."""
 
 
-class Numbering(Group):
-    """Indices of the partitions that occur in each line and box. ``survey`` writes them."""
+class Indexing(Group):
+    """Indices of the partitions that occur in each line and box. ``make_lists`` writes them."""
 
-    number = array_of(np.int16, 6, 3, PARTITIONS)
+    index_of = array_of(np.int16, 6, 3, PARTITIONS)
     """The index of every partition, or -1 if the line has no entry with it in this box."""
     partition = array_of(np.int16, 6, 3, PARTITIONS)
     """The partition that has an index."""
-    occurring = array_of(np.int64, 6, 3)
+    partition_count = array_of(np.int64, 6, 3)
     """The number of partitions that occur."""
 
 
@@ -251,17 +255,17 @@ class Tensors(Group):
     A tensor is flat. With the three numbers of partitions of its role in ``Roles.shape``, its
     element at the indices c, a and b is
 
-        entries[role, (c * shape[A, role] + a) * shape[B, role] + b]
+        elements[role, (c * shape[A, role] + a) * shape[B, role] + b]
     """
 
     largest = array_of(np.int64, 3)
     """The largest element of every tensor; the caller of ``contract_c`` sets it."""
-    entries = array_of(np.int16, 3, PARTITIONS**3)
+    elements = array_of(np.int16, 3, PARTITIONS**3)
     """The elements by crossing role."""
 
 
 class Operands(Group):
-    """The entries of the summed lines in the order of the sum. ``arrange`` writes them.
+    """The entries of the summed lines in the order of the sum. ``arrange_pairs`` writes them.
 
     A row of ``entries`` has 64 bits, which a GPU loads as one word:
 
@@ -275,27 +279,27 @@ class Operands(Group):
     """By summed role. The entries of A and B are sorted by P, those of C by Q."""
     start = array_of(np.int64, 3, PARTITIONS + 1)
     """Where the entries of each index begin, by summed role; then their end."""
-    listed = array_of(np.int16, 3, MAX_ENTRIES)
+    list_position = array_of(np.int16, 3, MAX_ENTRIES)
     """The position of every entry in ``Lists.keys``."""
 
 
 class Symmetries(Group):
-    """Generators of a board's symmetries. ``arrange`` writes them."""
+    """Generators of a board's symmetries. ``arrange_pairs`` writes them."""
 
     exchanged = array_of(np.int64, MAX_SYMMETRIES, 4)
     """Two digits that are exchanged, and two more. If there are no more, the last two are equal."""
     digits = array_of(np.int64, MAX_SYMMETRIES, 9)
     """The same as the digit that every digit becomes."""
-    names = array_of(np.int64, MAX_SYMMETRIES, 6)
+    slot_permutations = array_of(np.int64, MAX_SYMMETRIES, 6)
     """How the slots of every line are exchanged, as an index of ``Tables.permutations``."""
-    kind = array_of(np.int64, 9)
+    digit_class = array_of(np.int64, 9)
     """The class of every digit: digits of a class can be exchanged."""
-    renamed = array_of(np.uint8, 6, 9, 6)
+    permuted_masks = array_of(np.uint8, 6, 9, 6)
     """The masks of every line and digit, under each permutation of the slots."""
 
 
 class Orbits(Group):
-    """Pairs of indices of A and B at P, orbit after orbit. ``arrange`` writes them.
+    """Pairs of indices of A and B at P, orbit after orbit. ``arrange_pairs`` writes them.
 
     The pair (b, a) is the number b * shape[A, P] + a. Orbits come in the order of their
     representatives, which are their least pairs. The members of an orbit come in the order in which
@@ -307,14 +311,14 @@ class Orbits(Group):
         position   0  1   2  3   4  5     then the end
         members    0, 1,  2, 5,  3, 4
         parent    -1, 0, -1, 2, -1, 4
-        first      0      2      4        6
+        start      0      2      4        6
     """
 
     images = array_of(np.int16, MAX_SYMMETRIES, 2, PARTITIONS)
     """The index that every index of A, and of B, becomes under every symmetry."""
-    pairs = array_of(np.int32, PAIRS, 3)
+    representatives = array_of(np.int32, PAIRS, 3)
     """The representative of every orbit as (b, a, size of the orbit), in ascending order."""
-    first = array_of(np.int32, PAIRS + 1)
+    start = array_of(np.int32, PAIRS + 1)
     """The position of the representative of every orbit; then the end of the last orbit."""
     members = array_of(np.int32, PAIRS)
     """The pair at every position."""
@@ -322,7 +326,7 @@ class Orbits(Group):
     """The position of the pair from which the walk came; -1 for representatives."""
     symmetry = array_of(np.int32, PAIRS)
     """The symmetry by which it came; -1 for representatives."""
-    seen = array_of(np.uint8, PAIRS)
+    is_visited = array_of(np.uint8, PAIRS)
     """Whether the walk has met a pair."""
 
 
@@ -331,7 +335,7 @@ class Workspace(NamedTuple):
 
     scratch: ListScratch
     lists: Lists
-    numbering: Numbering
+    indexing: Indexing
     roles: Roles
     orthogonal: OrthogonalIndices
     intermediate: NDArray[np.int16]
@@ -348,7 +352,7 @@ def make_workspace() -> Workspace:
     return Workspace(
         scratch=ListScratch(),
         lists=Lists(),
-        numbering=Numbering(),
+        indexing=Indexing(),
         roles=Roles(),
         orthogonal=OrthogonalIndices(),
         intermediate=np.empty(PARTITIONS**3, np.int16),

@@ -24,7 +24,7 @@ In memory of the GPU the indices of C are the last axis of a tensor; ``RoleTenso
 
 Exactness. No term is negative, so no partial sum overflows its type unless the result does. Two
 columns share a word, and inner sums have 32 bits, where the actual maxima allow it
-(``narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide kernel takes one
+(``is_narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide kernel takes one
 column a word, and 64 bits: R's tensor times the multiplicities is at most 248,832, a term
 12 * 1,728, and so the inner sum stays below 2^39. The sum of a pair stays below 2^57
 (``pair_sums``). Times the size of its orbit it may pass 2^64, so the host multiplies.
@@ -51,7 +51,7 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     R,
 )
 from gpusudoku.kernels.contraction.nine.pair_sums import (
-    FOUR,
+    FIELDS_PER_WORD,
     MAX_THREADS,
     DeviceOperands,
     RoleTensors,
@@ -64,18 +64,18 @@ WHOLE_WARP = 0xFFFFFFFF
 MAX_REGISTERS = 64
 """Maximum number of registers of a thread. With more, registers and not shared memory would limit
 the blocks that run at once. Values that do not fit are needed outside the inner loops only."""
-ROOM = 64
+WARP_TERMS = 64
 """Room for terms that a warp has in shared memory. It needs PER_PARTITION."""
-SLAB = PARTITIONS * LANES
+SLAB_WORDS = PARTITIONS * LANES
 """Words of 32 bits of shared memory for the columns of a block."""
-STAGED = MAX_THREADS // LANES * ROOM
+BLOCK_TERMS = MAX_THREADS // LANES * WARP_TERMS
 """Words of 64 bits of shared memory for the terms of a block. Together with the columns they take
 43 KB, less than the limit of any GPU for a block."""
-BITS = 16
-"""Bits of each of the FOUR fields of a word of 64 bits."""
-FIELD = 0xFFFF
+FIELD_BITS = 16
+"""Bits of each of the FIELDS_PER_WORD fields of a word of 64 bits."""
+FIELD_MASK = 0xFFFF
 """The lowest field of a word."""
-ROW = 0xFFFFFFFF
+ROW_MASK = 0xFFFFFFFF
 """The lower half of a term's word:
 
     bits     63 ... 32                     31 ... 0
@@ -98,19 +98,114 @@ SIGNATURE = (
 
 if config.ENABLE_CUDASIM:
 
+    @cuda.jit(device=True)
     def _ballot(condition):
         return int(condition)
 
+    @cuda.jit(device=True)
     def _sync_warp():
         pass
 
 else:
 
+    @cuda.jit(device=True)
     def _ballot(condition):
         return cuda.ballot_sync(WHOLE_WARP, condition)
 
+    @cuda.jit(device=True)
     def _sync_warp():
         cuda.syncwarp(WHOLE_WARP)
+
+
+# Indices are made unsigned where it matters: for signed ones Numba adds code that tests whether
+# they are negative.
+
+
+@cuda.jit(device=True)
+def _word_count(indices):
+    """Return the words that a row of a tensor has for this number of indices."""
+    return (indices + FIELDS_PER_WORD - 1) // FIELDS_PER_WORD
+
+
+@cuda.jit(device=True)
+def _locate_column(column, crossing_role, pair, shape, operands):
+    """Return the first word of Q's or R's tensor for a column, and the multiplicity of k and l.
+
+    Past the last column both are 0.
+    """
+    entries = operands.entries
+    start = operands.start
+    (b, a) = pair
+    l_count = start[B, b + 1] - start[B, b]
+    if column >= (start[A, a + 1] - start[A, a]) * l_count:
+        return 0, 0
+    a_entry = start[A, a] + column // l_count
+    b_entry = start[B, b] + column % l_count
+    a_index = entries[A, a_entry, crossing_role]
+    b_index = entries[B, b_entry, crossing_role]
+    row = a_index * shape[B, crossing_role] + b_index
+    a_multiplicity = int64(entries[A, a_entry, MULTIPLICITY])
+    multiplicity = a_multiplicity * entries[B, b_entry, MULTIPLICITY]
+    return row * _word_count(shape[C, crossing_role]), multiplicity
+
+
+@cuda.jit(device=True)
+def _list_terms(c, pivot_start, operands, pivots, terms):
+    """Write the terms of an index c of C at Q, without zeros; return the number of terms.
+
+    ``pivot_start`` is where the elements of the pair begin in P's tensor, ``pivots``.
+    ROW_MASK shows the layout of ``terms``. All threads of a warp call this together, each for its
+    own entry.
+    """
+    lane = cuda.threadIdx.x % LANES
+    count = uint64(0)
+    entry = operands.start[C, c]
+    end = operands.start[C, c + 1]
+    _sync_warp()  # all threads have read the terms of the previous c
+    while entry < end:
+        term = uint32(0)
+        row = int64(0)
+        if entry + lane < end:
+            word = operands.words[uint64(entry + lane)]
+            pivot = pivots[uint64(pivot_start + (word & FIELD_MASK))]
+            term = uint32(pivot * (word >> FIELD_BITS * MULTIPLICITY))
+            row = (word >> FIELD_BITS * R & FIELD_MASK) * LANES
+        # Each thread with a term writes it behind those of the threads before it.
+        threads_with_term = _ballot(term != 0)
+        if term != 0:
+            terms_before = cuda.popc(uint32(threads_with_term & ((1 << lane) - 1)))
+            terms[count + uint64(terms_before)] = int64(term) << 32 | row
+        count += uint64(cuda.popc(uint32(threads_with_term)))
+        entry += LANES
+    _sync_warp()
+    return count
+
+
+def build_copy_columns(per_word: int) -> Any:
+    """Make ``copy_columns`` for a number of columns in a word of shared memory."""
+
+    @cuda.jit(device=True)
+    def copy_columns(column, pair, shape, operands, tensor, right):
+        """Write a thread's columns to its words of shared memory, with zeros past the last.
+
+        The warps of the block divide the words of the tensor's rows among themselves.
+        """
+        warp = cuda.threadIdx.x // LANES
+        warps = cuda.blockDim.x // LANES
+        low_start, low_factor = _locate_column(column, R, pair, shape, operands)
+        high_start, high_factor = _locate_column(column + 1, R, pair, shape, operands)
+        for word in range(warp, _word_count(shape[C, R]), warps):
+            low_fields = tensor[uint64(low_start + word)]
+            high_fields = tensor[uint64(high_start + word)]
+            for i in range(FIELDS_PER_WORD):
+                columns = (low_fields & FIELD_MASK) * low_factor
+                if per_word > 1:
+                    columns |= (high_fields & FIELD_MASK) * high_factor << FIELD_BITS
+                right[uint32((FIELDS_PER_WORD * word + i) * LANES)] = uint32(columns)
+                low_fields = low_fields >> FIELD_BITS
+                high_fields = high_fields >> FIELD_BITS
+
+    return copy_columns
 
 
 def build_kernel(wide: bool = False) -> Callable[..., None]:
@@ -129,104 +224,24 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
     per_word = 1 if wide else 2
     columns_at_once = per_word * LANES
     total = int64 if wide else uint32
-    # Indices are made unsigned where it matters: for signed ones Numba adds code that tests whether
-    # they are negative.
-    ballot = cuda.jit(device=True)(_ballot)
-    sync_warp = cuda.jit(device=True)(_sync_warp)
-
-    @cuda.jit(device=True)
-    def word_count(indices):
-        """Return the words that a row of a tensor has for this number of indices."""
-        return (indices + FOUR - 1) // FOUR
-
-    @cuda.jit(device=True)
-    def locate_column(column, crossing_role, pair, shape, operands):
-        """Return the first word of Q's or R's tensor for a column, and the multiplicity of k and l.
-
-        Past the last column both are 0.
-        """
-        entries = operands.entries
-        start = operands.start
-        (b, a) = pair
-        l_count = start[B, b + 1] - start[B, b]
-        if column >= (start[A, a + 1] - start[A, a]) * l_count:
-            return 0, 0
-        a_entry = start[A, a] + column // l_count
-        b_entry = start[B, b] + column % l_count
-        a_index = entries[A, a_entry, crossing_role]
-        b_index = entries[B, b_entry, crossing_role]
-        row = a_index * shape[B, crossing_role] + b_index
-        a_multiplicity = int64(entries[A, a_entry, MULTIPLICITY])
-        multiplicity = a_multiplicity * entries[B, b_entry, MULTIPLICITY]
-        return row * word_count(shape[C, crossing_role]), multiplicity
-
-    @cuda.jit(device=True)
-    def copy_columns(column, pair, shape, operands, tensor, right):
-        """Write a thread's columns to its words of shared memory, with zeros past the last.
-
-        The warps of the block divide the words of the tensor's rows among themselves.
-        """
-        warp = cuda.threadIdx.x // LANES
-        warps = cuda.blockDim.x // LANES
-        low_start, low_factor = locate_column(column, R, pair, shape, operands)
-        high_start, high_factor = locate_column(column + 1, R, pair, shape, operands)
-        for word in range(warp, word_count(shape[C, R]), warps):
-            low_fields = tensor[uint64(low_start + word)]
-            high_fields = tensor[uint64(high_start + word)]
-            for i in range(FOUR):
-                columns = (low_fields & FIELD) * low_factor
-                if per_word > 1:
-                    columns |= (high_fields & FIELD) * high_factor << BITS
-                right[uint32((FOUR * word + i) * LANES)] = uint32(columns)
-                low_fields = low_fields >> BITS
-                high_fields = high_fields >> BITS
-
-    @cuda.jit(device=True)
-    def list_terms(c, pivot_start, operands, pivots, terms):
-        """Write the terms of an index c of C at Q, without zeros; return the number of terms.
-
-        ``pivot_start`` is where the elements of the pair begin in P's tensor, ``pivots``. ROW has
-        the layout of ``terms``. All threads of a warp call this together, each for its own entry.
-        """
-        lane = cuda.threadIdx.x % LANES
-        count = uint64(0)
-        entry = operands.start[C, c]
-        end = operands.start[C, c + 1]
-        sync_warp()  # all threads have read the terms of the previous c
-        while entry < end:
-            term = uint32(0)
-            row = int64(0)
-            if entry + lane < end:
-                word = operands.words[uint64(entry + lane)]
-                pivot = pivots[uint64(pivot_start + (word & FIELD))]
-                term = uint32(pivot * (word >> BITS * MULTIPLICITY))
-                row = (word >> BITS * R & FIELD) * LANES
-            # Each thread with a term writes it behind those of the threads before it.
-            threads_with_term = ballot(term != 0)
-            if term != 0:
-                terms_before = cuda.popc(uint32(threads_with_term & ((1 << lane) - 1)))
-                terms[count + uint64(terms_before)] = int64(term) << 32 | row
-            count += uint64(cuda.popc(uint32(threads_with_term)))
-            entry += LANES
-        sync_warp()
-        return count
+    copy_columns = build_copy_columns(per_word)
 
     def kernel(first_pair, blocks_per_pair, pairs, shape, operands, tensors, sums):
-        slab = cuda.shared.array(SLAB, uint32)
-        staged = cuda.shared.array(STAGED, int64)
+        slab = cuda.shared.array(SLAB_WORDS, uint32)
+        block_terms = cuda.shared.array(BLOCK_TERMS, int64)
         lane = cuda.threadIdx.x % LANES
         warp = cuda.threadIdx.x // LANES
         warps = cuda.blockDim.x // LANES
         # The thread's column of shared memory, and its warp's room for terms.
         right = slab[lane:]
-        terms = staged[warp * ROOM :]
+        terms = block_terms[warp * WARP_TERMS :]
         # Consecutive blocks have the same pair, and take its columns in turn.
         pair_of_launch = cuda.blockIdx.x // blocks_per_pair
         block_of_pair = cuda.blockIdx.x % blocks_per_pair
         b = pairs[first_pair + pair_of_launch, 0]
         a = pairs[first_pair + pair_of_launch, 1]
         start = operands.start
-        pivot_start = (a * shape[B, P] + b) * word_count(shape[C, P]) * FOUR
+        pivot_start = (a * shape[B, P] + b) * _word_count(shape[C, P]) * FIELDS_PER_WORD
         column_count = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
         pair_sum = int64(0)
         for first_column in range(
@@ -236,34 +251,34 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
             cuda.syncthreads()  # all threads are done with the previous columns
             copy_columns(column, (b, a), shape, operands, tensors.r, right)
             cuda.syncthreads()
-            low_start, _ = locate_column(column, Q, (b, a), shape, operands)
-            high_start, _ = locate_column(column + 1, Q, (b, a), shape, operands)
+            low_start, _ = _locate_column(column, Q, (b, a), shape, operands)
+            high_start, _ = _locate_column(column + 1, Q, (b, a), shape, operands)
             # The warps of the block have the same columns, and take the words of a row in turn.
-            for word in range(warp, word_count(shape[C, Q]), warps):
+            for word in range(warp, _word_count(shape[C, Q]), warps):
                 low_fields = tensors.q[uint64(low_start + word)]
                 high_fields = tensors.q[uint64(high_start + word)]
-                first_c = FOUR * word
-                for c in range(first_c, min(first_c + FOUR, shape[C, Q])):
+                first_c = FIELDS_PER_WORD * word
+                for c in range(first_c, min(first_c + FIELDS_PER_WORD, shape[C, Q])):
                     i = uint64(0)
                     low_sum = total(0)
                     high_sum = total(0)
-                    count = list_terms(c, pivot_start, operands, tensors.p, terms)
+                    count = _list_terms(c, pivot_start, operands, tensors.p, terms)
                     while i < count:
                         packed_term = terms[i]
                         term = packed_term >> 32
-                        columns = int64(right[uint64(packed_term & ROW)])
+                        columns = int64(right[uint64(packed_term & ROW_MASK)])
                         low_sum = total(low_sum + term * columns)
                         if per_word > 1:
-                            high_sum = total(high_sum + term * (columns >> BITS))
+                            high_sum = total(high_sum + term * (columns >> FIELD_BITS))
                         i += uint64(1)
                     if per_word > 1:
                         # low_sum has added up whole words. Modulo 2^32 that is its own sum plus
                         # 2^16 times high_sum.
-                        low_sum = total(int64(low_sum) - (int64(high_sum) << BITS))
-                        pair_sum += int64(high_sum) * (high_fields & FIELD)
-                    pair_sum += int64(low_sum) * (low_fields & FIELD)
-                    low_fields = low_fields >> BITS
-                    high_fields = high_fields >> BITS
+                        low_sum = total(int64(low_sum) - (int64(high_sum) << FIELD_BITS))
+                        pair_sum += int64(high_sum) * (high_fields & FIELD_MASK)
+                    pair_sum += int64(low_sum) * (low_fields & FIELD_MASK)
+                    low_fields = low_fields >> FIELD_BITS
+                    high_fields = high_fields >> FIELD_BITS
         # The sum of this thread's columns and c; the total is below 2^57.
         cuda.atomic.add(sums, pair_of_launch, np.uint64(pair_sum))
 

@@ -10,7 +10,7 @@ summed line of class s, have digit d in row r and column c in
     (share of p's maps that give d's set slot r) * (share of s's maps that give d's set slot c)
 
 of all cases: the choice of an entry's map does not depend on the other lines. All shares of a class
-are fractions with one denominator (``Naming``). So sums are made for each pair of denominators,
+are fractions with one denominator (``EntryClasses``). Sums are made for every two denominators,
 without dividing. They are divided in the end, when they are multiplied by all divisors.
 
 Exactness. The values of an environment add up to less than 2^62 (``shares``). They are split into
@@ -18,7 +18,7 @@ two limbs, of which the low one has LIMB bits. There are at most 280 * 36 * 55^2
 no partition has more than 55 entries in a box, and a product of two slot counts is below 2^8. So
 the sums of low limbs stay below 2^(28 + 8 + 25), those of high limbs below 2^(62 - 28 + 8).
 
-Stages: ``collect``, and parts of ``sweep_narrow`` and ``sweep_wide``.
+Stages: ``collect``, and parts of ``sum_environments_narrow`` and ``sum_environments_wide``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 
 from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P
-from gpusudoku.kernels.contraction.nine.turns import CLASSES, orthogonal_indices
+from gpusudoku.kernels.contraction.nine.pivot_sums import CLASSES, orthogonal_indices
 from gpusudoku.kernels.kernel import jitable
 
 
@@ -134,7 +134,6 @@ def join_same_b(b, pivot_sum, environment, class_sums):
     for index_a in range(PARTITIONS):
         if not class_sums.is_used[index_a]:
             continue
-        class_sums.is_used[index_a] = 0
         by_c = class_sums.same_b_by_c[index_a * c_class_count : (index_a + 1) * c_class_count]
         by_b = class_sums.same_b_by_b[index_a * by_b_size : (index_a + 1) * by_b_size]
         for position in range(class_sums.start[index_a], class_sums.start[index_a + 1]):
@@ -160,7 +159,7 @@ DENOMINATORS = 13
 """Values of denominators: 0 to 12."""
 
 
-class Found(Group):
+class ShareSums(Group):
     """The shares of a box, as sums that are not yet divided. ``collect`` writes it.
 
     A sum is low + (high << LIMB). Limbs 0 and 1 are the low and the high one.
@@ -169,7 +168,7 @@ class Found(Group):
     shares = array_of(np.int64, DENOMINATORS, DENOMINATORS, 2, 9, 3, 3)
     """At [denominator of P's class][denominator of the summed line's class][limb][digit][slot in P]
     [slot in the summed line]: to be divided by both denominators."""
-    written = array_of(np.int8, DENOMINATORS, DENOMINATORS)
+    is_written = array_of(np.int8, DENOMINATORS, DENOMINATORS)
     """For which denominators ``shares`` is written; other parts of it are undefined."""
     part = array_of(np.int64, DENOMINATORS, 2, 3, 3)
     """The same for one class of P and one partition of the summed line, at [denominator of the
@@ -179,24 +178,24 @@ class Found(Group):
 
 
 @jitable
-def collect(summed_role, tables, numbering, entry_classes, roles, pivot, environment, share_sums):
+def collect(summed_role, tables, indexing, entry_classes, roles, pivot, environment, share_sums):
     """Write ``share_sums`` of the box where P meets the line in a summed role."""
     pivot_line = roles.crossing[P]
     summed_line = roles.summed[summed_role]
     box = summed_line % 3
-    share_sums.written[:] = 0
+    share_sums.is_written[:] = 0
     share_sums.part[:] = 0
     share_sums.limb_count[:] = 0
     # Rows of ``pivot.orthogonal`` are indices of P at C, and of the summed line at A and B.
     row_count = roles.shape[summed_role, P]
     if summed_role == C:
-        row_count = numbering.occurring[pivot_line, box]
+        row_count = indexing.partition_count[pivot_line, box]
     for row in range(row_count):
         for i in range(pivot.orthogonal_count[summed_role, row]):
             pivot_index, summed_index = orthogonal_indices(summed_role, row, i, pivot)
             offset = pivot.offset[summed_role, pivot_index, summed_index]
-            pivot_partition = numbering.partition[pivot_line, box, pivot_index]
-            summed_partition = numbering.partition[summed_line, pivot_line % 3, summed_index]
+            pivot_partition = indexing.partition[pivot_line, box, pivot_index]
+            summed_partition = indexing.partition[summed_line, pivot_line % 3, summed_index]
             pivot_sets = tables.sets[pivot_partition]
             summed_sets = tables.sets[summed_partition]
             first_class = entry_classes.first_class[pivot_line, box, pivot_index]
@@ -261,8 +260,8 @@ def _spread_part(pivot_denominator, slot_counts, pivot_sets, summed_sets, share_
             continue
         part = share_sums.part[denominator]
         sums = share_sums.shares[pivot_denominator, denominator]
-        if not share_sums.written[pivot_denominator, denominator]:
-            share_sums.written[pivot_denominator, denominator] = 1
+        if not share_sums.is_written[pivot_denominator, denominator]:
+            share_sums.is_written[pivot_denominator, denominator] = 1
             sums[:] = 0
         for limb in range(limb_count):
             for digit in range(9):

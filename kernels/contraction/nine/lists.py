@@ -1,10 +1,10 @@
 """From candidates to the lists of a board's stacks and bands.
 
-``survey`` lists the maps of each line, packs their partitions into *keys*, sorts and counts
+``make_lists`` lists the maps of each line, packs their partitions into *keys*, sorts and counts
 these, and drops entries that no solution can have (``prune``). ``sort_entries``, which is a part of
-``arrange``, puts the entries of the summed lines into the order of the sum.
+``arrange_pairs``, puts the entries of the summed lines into the order of the sum.
 
-Stages: ``allow_permutations``, and parts of ``survey`` and ``arrange``.
+Stages: ``allow_permutations``, and parts of ``make_lists`` and ``arrange_pairs``.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def partition_at(key, box):
 
 
 @jitable
-def number_at(key, line, met_line, indices):
+def index_at(key, line, met_line, indices):
     """Return the index of the partition that a line's key has where the line meets another.
 
-    ``indices`` is ``Numbering.number``.
+    ``indices`` is ``Indexing.index_of``.
     """
     box = met_line % 3
     return np.int64(indices[line, box, partition_at(key, box)])
@@ -61,7 +61,7 @@ def find_key(key, keys, size):
 
 
 COUNTER_BITS = 3
-"""Bits of a counter in ``list_maps``. There are nine counters. That of slot s in box b counts
+"""Bits of a counter in ``enumerate_maps``. There are nine counters. That of slot s in box b counts
 the digits placed there, in the bits from 3 * (3 * b + s) on.
 
     bits     26 25 24   ...   11 10 9   8 7 6   5 4 3   2 1 0
@@ -133,7 +133,7 @@ def list_entries(tables, scratch, lists):
         else:
             map_keys = scratch.map_keys
             codes = scratch.codes
-            map_count = list_maps(lists.masks[line], tables, scratch.stack, codes)
+            map_count = enumerate_maps(lists.masks[line], tables, scratch.stack, codes)
             for i in range(map_count):
                 map_keys[0, i] = key_of(codes[i], tables)
             size[line] = _count_keys(
@@ -192,7 +192,7 @@ def _sort_by_partition(source, count, box, starts, target):
 
 
 @jitable
-def list_maps(masks, tables, stack, maps):
+def enumerate_maps(masks, tables, stack, maps):
     """Write the packed codes of every map that a line's masks allow; return the number of maps.
 
     ``CODE_BITS`` shows the layout of packed codes.
@@ -205,7 +205,7 @@ def list_maps(masks, tables, stack, maps):
     counters = stack[1]
     codes = stack[2]
     untried = stack[3]  # bit sets of permutations
-    # Insertion sort by the number of permutations.
+    # Insertion sort by the number of permutations: fewer branches near the root.
     for digit in range(9):
         i = digit
         while i > 0 and _permutation_count(masks[order[i - 1]]) > _permutation_count(masks[digit]):
@@ -225,6 +225,7 @@ def list_maps(masks, tables, stack, maps):
         while (untried[depth] >> permutation) & 1 == 0:
             permutation += 1
         untried[depth] &= untried[depth] - 1  # clears the lowest bit
+        # One addition counts the digit in all three boxes.
         new_counters = counters[depth] + tables.count_steps[permutation]
         if new_counters & FULL_BITS != 0:
             continue  # a fourth digit in a slot
@@ -316,6 +317,7 @@ def _drop_without_partner(line, box, partners, orthogonal_bits, keys, multiplici
         for word in range(5):
             orthogonal_partners |= orthogonal_bits[partition, word] & partners[word]
         if orthogonal_partners != np.uint64(0):
+            # The entries that stay move up, and keep their order.
             keys[line, new_size] = key
             multiplicity[line, new_size] = multiplicity[line, e]
             new_size += 1
@@ -347,12 +349,12 @@ def divide_multiplicities(lists):
 
 @jitable
 def find_equal_lists(lists):
-    """Write ``lists.like``: for every line, the first line with the same list."""
+    """Write ``lists.equal_line``: for every line, the first line with the same list."""
     for line in range(6):
-        lists.like[line] = line
+        lists.equal_line[line] = line
         for earlier_line in range(line):
-            if lists.like[line] == line and _have_same_list(line, earlier_line, lists):
-                lists.like[line] = earlier_line
+            if lists.equal_line[line] == line and _have_same_list(line, earlier_line, lists):
+                lists.equal_line[line] = earlier_line
 
 
 @jitable
@@ -369,13 +371,13 @@ def _have_same_list(line, earlier_line, lists):
 
 
 @jitable
-def sort_entries(lists, numbering, roles, operands):
+def sort_entries(lists, indexing, roles, operands):
     """Write ``operands``: the entries of A and B sorted by their indices at P, those of C by Q.
 
     This is a counting sort, and stable: entries with the same index stay in the order of
     ``lists.keys``. The order decides on the contraction order of a board's solutions.
     """
-    indices = numbering.number
+    indices = indexing.index_of
     for summed_role in range(3):
         line = roles.summed[summed_role]
         sort_line = roles.crossing[Q if summed_role == C else P]
@@ -383,18 +385,18 @@ def sort_entries(lists, numbering, roles, operands):
         start = operands.start[summed_role]
         start[:] = 0
         for e in range(lists.size[line]):
-            start[number_at(lists.keys[line, e], line, sort_line, indices)] += 1
+            start[index_at(lists.keys[line, e], line, sort_line, indices)] += 1
         for i in range(PARTITIONS):
             start[i + 1] += start[i]
         # Each start is now the end of its index's entries. Taking the entries from the last to the
         # first fills these ranges from their ends, and moves each start to where it belongs.
         for e in range(lists.size[line] - 1, -1, -1):
             key = lists.keys[line, e]
-            index = number_at(key, line, sort_line, indices)
+            index = index_at(key, line, sort_line, indices)
             start[index] -= 1
             entry = entries[start[index]]
-            operands.listed[summed_role, start[index]] = e
+            operands.list_position[summed_role, start[index]] = e
             for crossing_role in range(3):
                 crossing_line = roles.crossing[crossing_role]
-                entry[crossing_role] = number_at(key, line, crossing_line, indices)
+                entry[crossing_role] = index_at(key, line, crossing_line, indices)
             entry[MULTIPLICITY] = lists.multiplicity[line, e]

@@ -11,7 +11,7 @@ Pairs of partitions whose solutions are images of each other form an orbit. They
 solutions. So one pair of each orbit, its representative, is summed, and the sum is multiplied by
 the size of the orbit. A symmetry that is overlooked costs time, but never changes a count.
 
-Part of the stage ``arrange``: writes ``Symmetries`` and ``Orbits``.
+Part of the stage ``arrange_pairs``: writes ``Symmetries`` and ``Orbits``.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from gpusudoku.kernels.kernel import jitable
 
 
 @jitable
-def pair_up(symmetric, tables, lists, numbering, roles, symmetries, orbits):
+def write_orbits(symmetric, tables, lists, indexing, roles, symmetries, orbits):
     """Write the orbits of pairs of partitions; return their number.
 
     Without ``symmetric``, each pair is an orbit of its own.
     """
-    symmetry_count = 0
+    symmetry_count = 0  # then ``images`` are not read
     if symmetric:
         symmetry_count = find_symmetries(lists.masks, tables, symmetries)
-        write_images(symmetry_count, tables, numbering, roles, symmetries, orbits)
+        write_images(symmetry_count, tables, indexing, roles, symmetries, orbits)
     return walk_orbits(symmetry_count, roles.shape[A, P], roles.shape[B, P], orbits)
 
 
@@ -49,28 +49,28 @@ def find_symmetries(masks, tables, symmetries):
 
 @jitable
 def _permute_masks(masks, permutations, symmetries):
-    """Write ``symmetries.renamed``: the masks under each slot permutation."""
+    """Write ``symmetries.permuted_masks``: the masks under each slot permutation."""
     for line in range(6):
         for digit in range(9):
             for slot_permutation in range(6):
-                renamed = _permute_mask(masks[line, digit], slot_permutation, permutations)
-                symmetries.renamed[line, digit, slot_permutation] = renamed
+                permuted_mask = _permute_mask(masks[line, digit], slot_permutation, permutations)
+                symmetries.permuted_masks[line, digit, slot_permutation] = permuted_mask
 
 
 @jitable
 def _permute_mask(mask, slot_permutation, permutations):
     """Return a mask of permutations, each followed by ``slot_permutation``."""
-    renamed = 0
+    permuted_mask = 0
     for permutation in range(6):
         if (mask >> permutation) & 1:
-            renamed |= 1 << compose(slot_permutation, permutation, permutations)
-    return renamed
+            permuted_mask |= 1 << compose(slot_permutation, permutation, permutations)
+    return permuted_mask
 
 
 @jitable
 def _find_swaps(masks, symmetries):
     """Write the symmetries that swap two digits, and the digits' classes; return their number."""
-    digit_class = symmetries.kind
+    digit_class = symmetries.digit_class
     # The symmetries found so far permute the digits of a class in all ways.
     for digit in range(9):
         digit_class[digit] = digit
@@ -101,11 +101,12 @@ def _find_double_swaps(count, masks, symmetries):
     The pairs (low, high) and (low_2, high_2) are swapped. They have no digit in common, and low is
     the least of the four, so each double swap is tried once.
     """
-    digit_class = symmetries.kind
+    digit_class = symmetries.digit_class
     for low in range(9):
         for high in range(low + 1, 9):
             for low_2 in range(low + 1, 9):
                 for high_2 in range(low_2 + 1, 9):
+                    # Symmetries beyond the room are overlooked, which only costs time.
                     if high in (low_2, high_2) or count == MAX_SYMMETRIES:
                         continue
                     # Two swaps that are symmetries each generate this double swap.
@@ -152,15 +153,15 @@ def _write_if_symmetry(index, low, high, low_2, high_2, masks, symmetries):
 
     # Lines permute their slots independently. Each one needs a permutation that fits.
     for line in range(6):
-        slot_permutation = _find_slot_permutation(line, digits, masks, symmetries.renamed)
+        slot_permutation = _find_slot_permutation(line, digits, masks, symmetries.permuted_masks)
         if slot_permutation < 0:
             return False
-        symmetries.names[index, line] = slot_permutation
+        symmetries.slot_permutations[index, line] = slot_permutation
     return True
 
 
 @jitable
-def _find_slot_permutation(line, digits, masks, renamed):
+def _find_slot_permutation(line, digits, masks, permuted_masks):
     """Return the slot permutation of a line that fits a replacement of digits; or -1.
 
     With it, the mask of each digit becomes that of ``digits[digit]``. If several permutations fit,
@@ -169,7 +170,7 @@ def _find_slot_permutation(line, digits, masks, renamed):
     for slot_permutation in range(6):
         fits = True
         for digit in range(9):
-            if masks[line, digits[digit]] != renamed[line, digit, slot_permutation]:
+            if masks[line, digits[digit]] != permuted_masks[line, digit, slot_permutation]:
                 fits = False
                 break
         if fits:
@@ -178,7 +179,7 @@ def _find_slot_permutation(line, digits, masks, renamed):
 
 
 @jitable
-def write_images(symmetry_count, tables, numbering, roles, symmetries, orbits):
+def write_images(symmetry_count, tables, indexing, roles, symmetries, orbits):
     """Write ``orbits.images`` of the partitions of A and B at P, by their indices."""
     # A permutation of slots changes no partition, so only the swaps of digits count.
     box = roles.crossing[P] % 3
@@ -188,9 +189,10 @@ def write_images(symmetry_count, tables, numbering, roles, symmetries, orbits):
         for summed_role in (A, B):
             line = roles.summed[summed_role]
             for index in range(roles.shape[summed_role, P]):
-                partition = numbering.partition[line, box, index]
+                partition = indexing.partition[line, box, index]
+                # A single swap has low_2 == high_2, and swaps[digit, digit] changes nothing.
                 image = swaps[low_2, high_2, swaps[low, high, partition]]
-                orbits.images[symmetry, summed_role, index] = numbering.number[line, box, image]
+                orbits.images[symmetry, summed_role, index] = indexing.index_of[line, box, image]
 
 
 @jitable
@@ -204,23 +206,23 @@ def walk_orbits(symmetry_count, a_count, b_count, orbits):
     a_count, b_count
         The numbers of partitions that A and B have at P.
     """
-    pairs = orbits.pairs
+    representatives = orbits.representatives
     pair_count = a_count * b_count
-    orbits.seen[:pair_count] = 0
+    orbits.is_visited[:pair_count] = 0
     orbit_count = 0
     end = 0
     for pair in range(pair_count):
-        if orbits.seen[pair]:
+        if orbits.is_visited[pair]:
             continue
         # Orbits of lesser pairs are complete, so this pair is the representative of a new orbit.
         start = end
         end = _walk_orbit(pair, start, symmetry_count, a_count, orbits)
-        orbits.first[orbit_count] = start
-        pairs[orbit_count, 0] = pair // a_count
-        pairs[orbit_count, 1] = pair % a_count
-        pairs[orbit_count, 2] = end - start
+        orbits.start[orbit_count] = start
+        representatives[orbit_count, 0] = pair // a_count
+        representatives[orbit_count, 1] = pair % a_count
+        representatives[orbit_count, 2] = end - start
         orbit_count += 1
-    orbits.first[orbit_count] = end
+    orbits.start[orbit_count] = end
     return orbit_count
 
 
@@ -232,11 +234,11 @@ def _walk_orbit(representative, start, symmetry_count, a_count, orbits):
     """
     members = orbits.members
     images = orbits.images
-    seen = orbits.seen
+    is_visited = orbits.is_visited
     members[start] = representative
     orbits.parent[start] = -1
     orbits.symmetry[start] = -1
-    seen[representative] = 1
+    is_visited[representative] = 1
 
     position = start
     end = start + 1
@@ -245,9 +247,9 @@ def _walk_orbit(representative, start, symmetry_count, a_count, orbits):
         a = members[position] % a_count
         for symmetry in range(symmetry_count):
             image = np.int64(images[symmetry, B, b]) * a_count + images[symmetry, A, a]
-            if not seen[image]:
+            if not is_visited[image]:
                 members[end] = image
-                seen[image] = 1
+                is_visited[image] = 1
                 orbits.parent[end] = position
                 orbits.symmetry[end] = symmetry
                 end += 1

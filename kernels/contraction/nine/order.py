@@ -12,7 +12,7 @@ The contraction order goes through
 - within the representative of an orbit, the *triples*: an entry of C, one of A and one of B, each
   in the order of ``Operands``. The entry of B changes fastest. A triple may have no solutions;
 - within a triple, the maps of its entries of A, B and C, then the maps of P, Q and R that are
-  orthogonal to them, in the order of ``Words``. The map of R changes fastest.
+  orthogonal to them, in the order of ``Maps``. The map of R changes fastest.
 
 The solutions of the other pairs of an orbit are those of the representative, in the same order,
 under the *relabelling* that leads from the representative to them.
@@ -23,8 +23,8 @@ or within its triple.
 Exactness. A pair has less than 2^57 solutions (``pair_sums``), so ranks within a pair and within a
 triple are 64-bit integers. The number of solutions of a triple is a product of six numbers of maps.
 
-Stages: ``list_words``, ``mark_fitting``, ``relabel``; from ranks to grids ``find_narrow`` or
-``find_wide``, ``choose_words``, ``write_grids``.
+Stages: ``list_maps``, ``mark_orthogonal_entries``, ``relabel``; from ranks to grids
+``find_triples_narrow`` or ``find_triples_wide``, ``choose_maps``, ``write_grids``.
 """
 
 from __future__ import annotations
@@ -53,33 +53,32 @@ from gpusudoku.kernels.contraction.nine.arrays import (
 )
 from gpusudoku.kernels.contraction.nine.lists import (
     code_at,
+    enumerate_maps,
     find_key,
     key_of,
-    list_maps,
     partition_at,
 )
 from gpusudoku.kernels.contraction.nine.orbits import compose
 from gpusudoku.kernels.contraction.nine.pair_sums import (
     LEFT,
-    LENGTH,
     RIGHT,
-    TERMS,
+    SEGMENT_LENGTH,
+    TERM_COUNT,
     build_pair_sum,
-    end_of_group,
+    end_of_same_b,
 )
 from gpusudoku.kernels.kernel import jitable
 
-WORD = 64
+ENTRIES_PER_INTEGER = 64
 """Entries in one integer of a bit set."""
-MAX_WIDTH = -(-MAX_ENTRIES // WORD)
+MAX_WIDTH = -(-MAX_ENTRIES // ENTRIES_PER_INTEGER)
 """Integers that a bit set of entries takes, at most."""
-REMAINDER = 3
-"""The column of a triple that has the rank of a solution within the triple; see ``find_triples``.
-"""
+RANK_IN_TRIPLE = 3
+"""The column of a triple that has the rank of a solution within it; see ``find_triples``."""
 
 
-class Words(Group):
-    """The maps of the six lines. ``list_words`` writes them.
+class Maps(Group):
+    """The maps of the six lines. ``list_maps`` writes them.
 
     A line has its maps in one array, entry after entry. In this example, entry 0 has two maps and
     entry 1 has three::
@@ -96,8 +95,10 @@ class Words(Group):
     """The index of the first map of every entry; then the end of the last entry's maps."""
 
 
-class Fitting(Group):
-    """Which entries of crossing lines are orthogonal to summed lines. ``mark_fitting`` writes it.
+class OrthogonalEntries(Group):
+    """Which entries of crossing lines are orthogonal to summed lines.
+
+    ``mark_orthogonal_entries`` writes it.
 
     For a crossing role and a summed role, there is a bit set for each partition of the summed line.
     They follow one another by the index of the partition::
@@ -123,40 +124,39 @@ class Relabelling(Group):
 
     digits = array_of(np.uint8, PAIRS, 9)
     """What every digit becomes, all counted from 0."""
-    names = array_of(np.uint8, PAIRS, 6)
+    slot_permutations = array_of(np.uint8, PAIRS, 6)
     """The slot permutation of every line, an index of ``Tables.permutations``."""
 
 
-class Asked(NamedTuple):
+class PairRanks(NamedTuple):
     """Ranks of solutions, sorted by pairs."""
 
     pairs: NDArray[np.int32]
-    """int32 (pairs, 3): the rows of ``Orbits.pairs`` that the solutions belong to, in their order.
-    """
+    """int32 (pairs, 3): the pairs of the solutions in order, rows of ``Orbits.representatives``."""
     start: NDArray[np.int64]
     """int64 (pairs + 1): the index of the first rank of each pair; then the end of the last."""
-    numbers: NDArray[np.int64]
+    ranks: NDArray[np.int64]
     """int64 (ranks): within the pair, divided by the divisors of all lines."""
 
 
 @jitable
-def list_words(tables, scratch, lists, words):
-    """Write ``words``, the maps of all six lines. ``scratch`` is overwritten."""
+def list_maps(tables, scratch, lists, maps):
+    """Write ``maps``, the maps of all six lines. ``scratch`` is overwritten."""
     for line in range(6):
         earlier_line = _find_line_with_same_maps(line, lists)
         if earlier_line < 0:
             # ``scratch`` has room for the maps of one line.
-            map_count = list_maps(lists.masks[line], tables, scratch.stack, scratch.codes)
-            _sort_maps(line, map_count, tables, scratch.codes, lists, words)
+            map_count = enumerate_maps(lists.masks[line], tables, scratch.stack, scratch.codes)
+            _sort_maps(line, map_count, tables, scratch.codes, lists, maps)
         else:
-            _copy_maps(line, earlier_line, lists.size[line], words)
+            _copy_maps(line, earlier_line, lists.size[line], maps)
 
 
 @jitable
 def _find_line_with_same_maps(line, lists):
     """Return an earlier line with the same masks and entries, so with the same maps; or -1."""
     for earlier_line in range(line):
-        is_same = lists.like[line] == lists.like[earlier_line]
+        is_same = lists.equal_line[line] == lists.equal_line[earlier_line]
         for digit in range(9):
             is_same &= lists.masks[line, digit] == lists.masks[earlier_line, digit]
         if is_same:
@@ -165,26 +165,26 @@ def _find_line_with_same_maps(line, lists):
 
 
 @jitable
-def _copy_maps(line, source_line, entry_count, words):
+def _copy_maps(line, source_line, entry_count, maps):
     """Copy the maps of ``source_line`` to ``line``, which has the same entries."""
     for entry in range(entry_count + 1):
-        words.start[line, entry] = words.start[source_line, entry]
-    for i in range(words.start[line, entry_count]):
+        maps.start[line, entry] = maps.start[source_line, entry]
+    for i in range(maps.start[line, entry_count]):
         for box in range(3):
-            words.codes[line, i, box] = words.codes[source_line, i, box]
+            maps.codes[line, i, box] = maps.codes[source_line, i, box]
 
 
 @jitable
-def _sort_maps(line, map_count, tables, packed_maps, lists, words):
+def _sort_maps(line, map_count, tables, packed_maps, lists, maps):
     """Write a line's maps, sorted by entries and codes.
 
-    ``packed_maps`` are as ``list_maps`` writes them. Maps of entries that ``prune`` has dropped are
-    ignored.
+    ``packed_maps`` are as ``enumerate_maps`` writes them. Maps of entries that ``prune`` dropped
+    are ignored.
     """
     keys = lists.keys[line]
     entry_count = lists.size[line]
-    codes = words.codes[line]
-    start = words.start[line]
+    codes = maps.codes[line]
+    start = maps.start[line]
 
     # At first start[entry + 1] is where the entry's maps begin. It advances with each map that is
     # written, so in the end it is where they end and the next entry's maps begin.
@@ -201,6 +201,7 @@ def _sort_maps(line, map_count, tables, packed_maps, lists, words):
                 target[box] = code_at(packed_maps[i], box)
             start[entry + 1] += 1
 
+    # The order of an entry's maps must not depend on the search that listed them.
     for entry in range(entry_count):
         _sort_by_codes(codes, start[entry], start[entry + 1])
 
@@ -233,33 +234,33 @@ def _is_less(code_0, code_1, code_2, codes):
 
 
 @jitable
-def mark_fitting(tables, lists, numbering, roles, fitting):
-    """Write ``fitting``: the orthogonal entries, wherever a crossing and a summed line meet."""
+def mark_orthogonal_entries(tables, lists, indexing, roles, orthogonal_entries):
+    """Write ``orthogonal_entries``, for each box where a crossing and a summed line meet."""
     for crossing_role in range(3):
         crossing_line = roles.crossing[crossing_role]
         entry_count = lists.size[crossing_line]
         keys = lists.keys[crossing_line]
-        width = (entry_count + WORD - 1) // WORD
-        fitting.width[crossing_role] = width
+        width = (entry_count + ENTRIES_PER_INTEGER - 1) // ENTRIES_PER_INTEGER
+        orthogonal_entries.width[crossing_role] = width
         for summed_role in range(3):
             summed_line = roles.summed[summed_role]
-            index_of = numbering.number[summed_line, crossing_line % 3]
-            sets = fitting.sets[crossing_role, summed_role]
+            index_of = indexing.index_of[summed_line, crossing_line % 3]
+            sets = orthogonal_entries.sets[crossing_role, summed_role]
             sets[: roles.shape[summed_role, crossing_role] * width] = np.uint64(0)
             for entry in range(entry_count):
-                bit = ONE << np.uint64(entry % WORD)
+                bit = ONE << np.uint64(entry % ENTRIES_PER_INTEGER)
                 orthogonal = tables.orthogonal[partition_at(keys[entry], summed_line % 3)]
                 for i in range(ORTHOGONAL):
                     index = np.int64(index_of[orthogonal[i]])
                     if index >= 0:  # the partition occurs in the summed line's list
-                        sets[index * width + entry // WORD] |= bit
+                        sets[index * width + entry // ENTRIES_PER_INTEGER] |= bit
 
 
 def relabel(pair_count, tables, symmetries, orbits, relabelling):
     """Write ``relabelling`` of the pairs at the first ``pair_count`` positions."""
     for position in range(pair_count):
         digits = relabelling.digits[position]
-        slot_permutations = relabelling.names[position]
+        slot_permutations = relabelling.slot_permutations[position]
         parent = orbits.parent[position]
         if parent < 0:  # a representative: its relabelling changes nothing
             for digit in range(9):
@@ -271,21 +272,21 @@ def relabel(pair_count, tables, symmetries, orbits, relabelling):
         for digit in range(9):
             digits[digit] = symmetries.digits[symmetry, relabelling.digits[parent, digit]]
         for line in range(6):
-            outer = symmetries.names[symmetry, line]
-            inner = relabelling.names[parent, line]
+            outer = symmetries.slot_permutations[symmetry, line]
+            inner = relabelling.slot_permutations[parent, line]
             slot_permutations[line] = compose(outer, inner, tables.permutations)
 
 
-def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
-    """Make ``find_triples`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
-    gather_group, sum_pair = build_pair_sum(element_type, sum_type, keep=True)
+def build_descend(sum_type: Any) -> Callable[..., None]:
+    """Make ``descend`` for dot products of a type of Numba."""
 
     @jitable
     def dot_segments(left_segment, right_segment, length):
         """Return the dot product of two segments."""
+        # Converted after each operation, because Numba widens 32-bit results to 64 bits.
         result = sum_type(0)
-        for l in range(length):  # noqa: E741 - as in the formula of the sum
-            product = sum_type(sum_type(left_segment[l]) * sum_type(right_segment[l]))
+        for i in range(length):
+            product = sum_type(sum_type(left_segment[i]) * sum_type(right_segment[i]))
             result = sum_type(result + product)
         return np.int64(result)
 
@@ -299,8 +300,8 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
         factor = slabs.factors[term]
         quotient = rank // factor
         rows = slabs.row
-        left_segments = slabs.gathered[LEFT]
-        right_segments = slabs.gathered[RIGHT]
+        left_segments = slabs.segments[LEFT]
+        right_segments = slabs.segments[RIGHT]
         c_at_q = slabs.terms[term, 0]
         c_at_r = slabs.terms[term, 1]
         for k in range(operands.start[A, a], operands.start[A, a + 1]):
@@ -323,8 +324,16 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
                 l += 1  # noqa: E741 - as in the formula of the sum
             triple[A] = k
             triple[B] = operands.start[B, b] + l
-            triple[REMAINDER] = quotient * factor + rank % factor
+            triple[RANK_IN_TRIPLE] = quotient * factor + rank % factor
             return
+
+    return descend
+
+
+def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``find_triples`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
+    gather_segments, sum_pair = build_pair_sum(element_type, sum_type, keep=True)
+    descend = build_descend(sum_type)
 
     def find_triples(is_summed, ranks, roles, operands, tensors, stop_flag, slabs, triples):
         """Write the triples of the solutions with given ranks.
@@ -335,13 +344,13 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
             Whether the slabs already hold the sums of the only pair of ``ranks``, from an earlier
             call. If so, they are only read.
         ranks
-            An ``Asked``.
+            An ``PairRanks``.
         stop_flag
             int64 (1). Once it is not 0, no further pair is summed, and the remaining triples are
             not written.
         triples
-            int64 (ranks, 4), written: the entries in columns A, B and C; in column REMAINDER the
-            rank within the triple, divided by the divisors of all lines.
+            int64 (ranks, 4), written: the entries in columns A, B and C; in column RANK_IN_TRIPLE
+            the rank within the triple, divided by the divisors of all lines.
         """
         pairs = ranks.pairs
         pair_count = len(ranks.pairs)
@@ -349,40 +358,41 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
         while start < pair_count:
             # The pairs from start to end have the same b, so they share segments.
             b = pairs[start, 0]
-            end = end_of_group(start, pair_count, pairs)
+            end = end_of_same_b(start, pair_count, pairs)
+            # ``is_summed`` comes with one pair, so this loop then has one round.
             if not is_summed:
-                length = gather_group(start, end, pairs, roles, operands, tensors, slabs)
-                slabs.held[LENGTH] = length
-            length = slabs.held[LENGTH]
+                length = gather_segments(start, end, pairs, roles, operands, tensors, slabs)
+                slabs.pair_sizes[SEGMENT_LENGTH] = length
+            length = slabs.pair_sizes[SEGMENT_LENGTH]
             for pair in range(start, end):
                 if stop_flag[0] != 0:
                     return
                 a = pairs[pair, 1]
                 if not is_summed:
                     sum_pair(a, b, length, roles, operands, tensors, slabs)
-                    slabs.held[TERMS] = _accumulate_terms(operands, slabs)
-                term_count = slabs.held[TERMS]
+                    slabs.pair_sizes[TERM_COUNT] = _accumulate_terms(operands, slabs)
+                term_count = slabs.pair_sizes[TERM_COUNT]
                 for i in range(ranks.start[pair], ranks.start[pair + 1]):
                     # The term gives the entry of C; ``descend`` finds those of A and B.
-                    term = _find_term(ranks.numbers[i], slabs.totals, term_count)
+                    term = _find_term(ranks.ranks[i], slabs.totals, term_count)
                     earlier_total = slabs.totals[term - 1] if term > 0 else 0
-                    rank_in_term = ranks.numbers[i] - earlier_total
-                    triples[i, C] = slabs.chosen[term]
+                    rank_in_term = ranks.ranks[i] - earlier_total
+                    triples[i, C] = slabs.term_entries[term]
                     descend(term, rank_in_term, a, b, length, operands, slabs, triples[i])
             start = end
 
     return find_triples
 
 
-find_narrow = build_find_triples(np.int16, np.int32)
-"""``find_triples`` where ``narrow_enough`` holds."""
-find_wide = build_find_triples(np.int32, np.int64)
+find_triples_narrow = build_find_triples(np.int16, np.int32)
+"""``find_triples`` where ``is_narrow`` holds."""
+find_triples_wide = build_find_triples(np.int32, np.int64)
 """``find_triples`` for every other board."""
 
 
 @jitable
 def _accumulate_terms(operands, slabs):
-    """Make ``slabs.totals`` running totals, and write ``slabs.chosen``; return how many terms.
+    """Make ``slabs.totals`` running totals, write ``slabs.term_entries``; return how many terms.
 
     Before, the total of a term is its dot product. Then it is the number of solutions (up to
     divisors) of the terms up to this one.
@@ -394,7 +404,7 @@ def _accumulate_terms(operands, slabs):
         if slabs.pivots[entries[entry, P]] != 0:
             solution_count += slabs.factors[term_count] * slabs.totals[term_count]
             slabs.totals[term_count] = solution_count
-            slabs.chosen[term_count] = entry
+            slabs.term_entries[term_count] = entry
             term_count += 1
     return term_count
 
@@ -413,7 +423,7 @@ def _find_term(rank, totals, term_count):
     return low
 
 
-def choose_words(triples, lists, roles, operands, tensors, words, fitting, map_indices):
+def choose_maps(triples, lists, roles, operands, tensors, maps, orthogonal_entries, map_indices):
     """Write the six maps of solutions.
 
     Parameters
@@ -422,27 +432,32 @@ def choose_words(triples, lists, roles, operands, tensors, words, fitting, map_i
         int64 (solutions, 4), as ``find_triples`` writes it, but the rank within the triple is not
         divided.
     map_indices
-        int32 (solutions, 6), written: the index in ``Words`` of each line's map.
+        int32 (solutions, 6), written: the index in ``Maps`` of each line's map.
     """
     for i in range(len(triples)):
         triple = triples[i]
         # The rank is a number in a mixed base: it has a digit for each line, which chooses among
         # the line's maps. Its lowest digit is that of R, whose map changes fastest.
-        rank = triple[REMAINDER]
+        rank = triple[RANK_IN_TRIPLE]
         for crossing_role in (R, Q, P):
             line = roles.crossing[crossing_role]
             map_count = _count_orthogonal_maps(
                 crossing_role, triple, lists, roles, operands, tensors
             )
             map_indices[i, line] = _find_orthogonal_map(
-                crossing_role, rank % map_count, triple, operands, words.start[line], fitting
+                crossing_role,
+                rank % map_count,
+                triple,
+                operands,
+                maps.start[line],
+                orthogonal_entries,
             )
             rank //= map_count
         for summed_role in (C, B, A):
             line = roles.summed[summed_role]
-            entry = operands.listed[summed_role, triple[summed_role]]
-            start = np.int64(words.start[line, entry])
-            map_count = words.start[line, entry + 1] - start
+            entry = operands.list_position[summed_role, triple[summed_role]]
+            start = np.int64(maps.start[line, entry])
+            map_count = maps.start[line, entry + 1] - start
             map_indices[i, line] = start + rank % map_count
             rank //= map_count
 
@@ -456,15 +471,15 @@ def _count_orthogonal_maps(crossing_role, triple, lists, roles, operands, tensor
     # Tensors are indexed [c][a][b]. Their elements are divided by the line's divisor.
     row = c * roles.shape[A, crossing_role] + a
     element = row * roles.shape[B, crossing_role] + b
-    map_count = np.int64(tensors.entries[roles.tensor[crossing_role], element])
+    map_count = np.int64(tensors.elements[roles.tensor[crossing_role], element])
     return map_count * lists.divisor[roles.crossing[crossing_role]]
 
 
 @jitable
-def _find_orthogonal_map(crossing_role, rank, triple, operands, start, fitting):
+def _find_orthogonal_map(crossing_role, rank, triple, operands, start, orthogonal_entries):
     """Return the map with a rank among those of P, Q or R that are orthogonal to a triple."""
-    width = fitting.width[crossing_role]
-    sets = fitting.sets[crossing_role]
+    width = orthogonal_entries.width[crossing_role]
+    sets = orthogonal_entries.sets[crossing_role]
     set_a = width * operands.entries[A, triple[A], crossing_role]
     set_b = width * operands.entries[B, triple[B], crossing_role]
     set_c = width * operands.entries[C, triple[C], crossing_role]
@@ -472,7 +487,7 @@ def _find_orthogonal_map(crossing_role, rank, triple, operands, start, fitting):
     for i in range(width):
         entries = sets[A, set_a + i] & sets[B, set_b + i] & sets[C, set_c + i]
         while entries != np.uint64(0):
-            entry = i * WORD + lowest_index(entries)
+            entry = i * ENTRIES_PER_INTEGER + lowest_index(entries)
             entries &= entries - ONE
             map_count = start[entry + 1] - start[entry]
             if rank < map_count:
@@ -481,13 +496,13 @@ def _find_orthogonal_map(crossing_role, rank, triple, operands, start, fitting):
     return -1
 
 
-def write_grids(map_indices, positions, targets, tables, words, relabelling, grids):
+def write_grids(map_indices, positions, targets, tables, maps, relabelling, grids):
     """Write solutions as grids.
 
     Parameters
     ----------
     map_indices
-        int32 (solutions, 6), as ``choose_words`` writes it.
+        int32 (solutions, 6), as ``choose_maps`` writes it.
     positions
         int64 (solutions): the positions of the pairs that the solutions belong to.
     targets
@@ -497,14 +512,14 @@ def write_grids(map_indices, positions, targets, tables, words, relabelling, gri
     """
     for i in range(len(map_indices)):
         digits = relabelling.digits[positions[i]]
-        slot_permutations = relabelling.names[positions[i]]
+        slot_permutations = relabelling.slot_permutations[positions[i]]
         grid = grids[targets[i]]
         # A band's map gives the rows of digits in its three boxes, a stack's map the columns.
         for band in range(3):
-            band_codes = words.codes[3 + band, map_indices[i, 3 + band]]
+            band_codes = maps.codes[3 + band, map_indices[i, 3 + band]]
             rows = tables.permutations[slot_permutations[3 + band]]
             for stack in range(3):
-                stack_codes = words.codes[stack, map_indices[i, stack]]
+                stack_codes = maps.codes[stack, map_indices[i, stack]]
                 columns = tables.permutations[slot_permutations[stack]]
                 box_start = 27 * band + 3 * stack
                 row_code = np.int64(band_codes[stack])

@@ -18,7 +18,7 @@ from there to the slabs. For 2 entries k, 6 entries l and PACK = 4:
               segment of the first k    segment of the second k
     left[c]   l0 l1 l2 l3 l4 l5  0  0   l0 l1 l2 l3 l4 l5  0  0   length 16
 
-Exactness. In the narrow kernel, elements have 16 bits and dot products 32. ``narrow_enough``
+Exactness. In the narrow kernel, elements have 16 bits and dot products 32. ``is_narrow``
 computes from the actual maxima whether elements stay below 2^15, and a dot product of at most TILE
 products below 2^31. If not, the wide kernel takes 32-bit elements and 64-bit sums. A multiplicity
 is at most 12 and an element of a tensor at most 1,728. So an element of ``right`` is at most
@@ -70,12 +70,12 @@ TILE = 840
 second-level cache holds. Rows do not start at multiples of a page's size, because they would then
 compete for the same ways of the cache."""
 
-LOW, HIGH, DOTTED = range(3)
+LOW, HIGH, PRODUCT_COUNT = range(3)
 """Fields of ``Slabs.sums``."""
 LEFT, RIGHT = range(2)
 """The sides: factors of the dot products."""
-LENGTH, TERMS = range(2)
-"""Fields of ``Slabs.held``."""
+SEGMENT_LENGTH, TERM_COUNT = range(2)
+"""Fields of ``Slabs.pair_sizes``."""
 
 
 class Slabs(Group):
@@ -86,16 +86,16 @@ class Slabs(Group):
 
     Segments are gathered for one b, and copied to the slab of a pair:
 
-        gathered[side, row[side, index of k], c, :length]    one segment
+        segments[side, row[side, index of k], c, :length]    one segment
         slab[side, c, n * length : (n + 1) * length]         the segment of the n-th entry k
     """
 
     sums = array_of(np.int64, 3)
-    """The sum is HIGH * 2^32 + LOW. DOTTED is the number of products that were added up."""
+    """The sum is HIGH * 2^32 + LOW. PRODUCT_COUNT is the number of products that were added up."""
     results = array_of(np.int64, PARTITIONS * PARTITIONS)
-    """The sum of every pair of ``Orbits.pairs`` that was summed."""
+    """The sum of every pair of ``Orbits.representatives`` that was summed."""
     row = array_of(np.int64, 2, PARTITIONS)
-    """The row of ``gathered`` for each index of A; -1 for indices that have none."""
+    """The row of ``segments`` for each index of A; -1 for indices that have none."""
     b_columns = array_of(np.int16, STRIDE)
     """The index at Q or R of every entry of a b: its column in a row of the tensor."""
     b_factors = array_of(np.int64, STRIDE)
@@ -106,22 +106,22 @@ class Slabs(Group):
     """The indices at Q and R of the terms of a pair."""
     factors = array_of(np.int64, MAX_ENTRIES)
     """For each term, the element of P's tensor times the multiplicity."""
-    chosen = array_of(np.int16, MAX_ENTRIES)
+    term_entries = array_of(np.int16, MAX_ENTRIES)
     """For each term, the entry of C in ``Operands``. Only the search for solutions writes it."""
     totals = array_of(np.int64, MAX_ENTRIES)
     """For each term, the dot product. Only the search for solutions writes it."""
-    held = array_of(np.int64, 2)
-    """LENGTH of the gathered segments, and TERMS of a pair. Only the search for solutions
-    writes it."""
+    pair_sizes = array_of(np.int64, 2)
+    """SEGMENT_LENGTH of the gathered segments, and TERM_COUNT of a pair. Only the search for
+    solutions writes it."""
     slab = array_of("element", 2, PARTITIONS, TILE)
     """A row for every index of C, over pairs of entries of A and B."""
     slab_words = words_of("slab")
     """The memory of ``slab`` as words of 64 bits, with several elements each."""
-    gathered = array_of("element", 2, PARTITIONS, PARTITIONS, STRIDE)
+    segments = array_of("element", 2, PARTITIONS, PARTITIONS, STRIDE)
     """The segments for one b, from which slabs are copied: at [row][c], the elements of the tensor
     at the entries of b."""
-    gathered_words = words_of("gathered")
-    """The memory of ``gathered`` as words of 64 bits."""
+    segment_words = words_of("segments")
+    """The memory of ``segments`` as words of 64 bits."""
 
 
 def make_slabs(wide: bool) -> Slabs:
@@ -130,7 +130,7 @@ def make_slabs(wide: bool) -> Slabs:
 
 
 @jitable
-def narrow_enough(lists, roles, tensors):
+def is_narrow(lists, roles, tensors):
     """Return whether 16-bit elements and 32-bit dot products are large enough."""
     # Signed types: 16 bits hold less than 2^15, 32 bits less than 2^31.
     max_left = tensors.largest[roles.tensor[Q]]
@@ -140,7 +140,7 @@ def narrow_enough(lists, roles, tensors):
 
 
 @jitable
-def end_of_group(start, stop, pairs):
+def end_of_same_b(start, stop, pairs):
     """Return the end of the pairs that have the same b as pair ``start``, at most ``stop``."""
     end = start
     while end < stop and pairs[end, 0] == pairs[start, 0]:
@@ -170,7 +170,7 @@ def _assign_rows(side, start, stop, operands, pairs, slabs):
 @jitable
 def _select_terms(a, b, roles, operands, tensors, slabs):
     """Write the terms of a pair, the entries of C where P's tensor is not zero; return how many."""
-    tensor = tensors.entries[roles.tensor[P]]
+    tensor = tensors.elements[roles.tensor[P]]
     pivots = slabs.pivots
     width = roles.shape[B, P]
     row_length = roles.shape[A, P] * width
@@ -201,7 +201,7 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
     segment in words.
     """
     slab = slabs.slab_words[side]
-    segments = slabs.gathered_words[side]
+    segments = slabs.segment_words[side]
     row = slabs.row[side]
     for k in range(segment_count):
         source = row[operands.entries[A, first_k + k, Q + side]]
@@ -212,8 +212,8 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
 
 
 def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., None]]:
-    """Make ``gather_group`` and ``lay_out`` for elements of a type of Numba."""
-    per_word = 8 // np.dtype(element_type).itemsize
+    """Make ``gather_segments`` and ``write_slabs`` for elements of a type of Numba."""
+    per_word = 8 // np.dtype(element_type).itemsize  # elements in a word of 64 bits
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -222,13 +222,16 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         columns = slabs.b_columns
         factors = slabs.b_factors
         row = slabs.row[side]
-        tensor = tensors.entries[roles.tensor[crossing_role]]
-        segments = slabs.gathered[side]
+        tensor = tensors.elements[roles.tensor[crossing_role]]
+        segments = slabs.segments[side]
+        # Multiplicities of B's entries are included here. Those of A's follow in ``scale``, because
+        # entries of A with the same index share a segment.
         height = roles.shape[A, crossing_role]
         width = roles.shape[B, crossing_role]
         first_entry = operands.start[B, b]
         count = operands.start[B, b + 1] - operands.start[B, b]
         entries = operands.entries[B]
+        # Looked up once for all c and a.
         for l in range(count):  # noqa: E741 - as in the formula
             columns[l] = entries[first_entry + l, crossing_role]
             factors[l] = entries[first_entry + l, MULTIPLICITY] if side == RIGHT else 1
@@ -251,13 +254,13 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         slab = slabs.slab[RIGHT]
         for k in range(segment_count):
             factor = operands.entries[A, first_k + k, MULTIPLICITY]
-            if factor != 1:
+            if factor != 1:  # many multiplicities are 1, as they are divided by their divisor
                 for c in range(roles.shape[C, R]):
                     for i in range(k * length, (k + 1) * length):
                         slab[c, i] = element_type(slab[c, i] * factor)
 
     @jitable
-    def gather_group(start, stop, pairs, roles, operands, tensors, slabs):
+    def gather_segments(start, stop, pairs, roles, operands, tensors, slabs):
         """Gather the segments that the pairs [start:stop] need; return the length of a segment.
 
         The pairs must have the same b.
@@ -271,31 +274,18 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         return length
 
     @jitable
-    def lay_out(first_k, segment_count, length, roles, operands, slabs):
+    def write_slabs(first_k, segment_count, length, roles, operands, slabs):
         """Write both slabs for some entries of A, from ``first_k`` on, and all entries of b."""
         words = length // per_word
         for side in range(2):
             _copy_segments(side, first_k, segment_count, words, roles, operands, slabs)
         scale(first_k, segment_count, length, roles, operands, slabs)
 
-    return gather_group, lay_out
+    return gather_segments, write_slabs
 
 
-def build_pair_sum(
-    element_type: Any, dot_type: Any, keep: bool
-) -> tuple[Callable[..., Any], Callable[..., int]]:
-    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
-
-    Parameters
-    ----------
-    element_type
-        Numba's type of a slab's elements.
-    dot_type
-        Numba's type of a dot product.
-    keep
-        Whether to write ``slabs.totals``, the dot product of every term.
-    """
-    gather_group, lay_out = build_slabs(element_type)
+def build_dot_all(dot_type: Any, keep: bool) -> Callable[..., int]:
+    """Make ``dot_all``; the parameters are those of ``build_pair_sum``."""
 
     @jitable
     def dot_all(term_count, length, slabs):
@@ -313,6 +303,7 @@ def build_pair_sum(
         t = 0
         while t < term_count:
             left_row = terms[t, 0]
+            # Terms are sorted, so if the fourth has the same row, those between have it, too.
             if t + 4 <= term_count and terms[t + 3, 0] == left_row:
                 right_row_0 = terms[t, 1]
                 right_row_1 = terms[t + 1, 1]
@@ -354,6 +345,26 @@ def build_pair_sum(
                 t += 1
         return pair_sum
 
+    return dot_all
+
+
+def build_pair_sum(
+    element_type: Any, dot_type: Any, keep: bool
+) -> tuple[Callable[..., Any], Callable[..., int]]:
+    """Make ``gather_segments`` and ``sum_pair`` for slabs of one width.
+
+    Parameters
+    ----------
+    element_type
+        Numba's type of a slab's elements.
+    dot_type
+        Numba's type of a dot product.
+    keep
+        Whether to write ``slabs.totals``, the dot product of every term.
+    """
+    gather_segments, write_slabs = build_slabs(element_type)
+    dot_all = build_dot_all(dot_type, keep)
+
     @jitable
     def sum_pair(a, b, length, roles, operands, tensors, slabs):
         """Return the sum of a pair, whose segments of this length are gathered."""
@@ -362,41 +373,42 @@ def build_pair_sum(
         k = operands.start[A, a]
         end_k = operands.start[A, a + 1]
         if keep:
+            # The totals add up over all rounds of the loop below.
             slabs.totals[:term_count] = 0
         if term_count == 0:  # nothing to lay out
             return pair_sum
         l_count = operands.start[B, b + 1] - operands.start[B, b]
-        slabs.sums[DOTTED] += term_count * (end_k - k) * l_count
+        slabs.sums[PRODUCT_COUNT] += term_count * (end_k - k) * l_count
         # The slabs hold the segments of a few entries of A at a time.
         max_segments = TILE // length
         while k < end_k:
             segment_count = min(max_segments, end_k - k)
-            lay_out(k, segment_count, length, roles, operands, slabs)
+            write_slabs(k, segment_count, length, roles, operands, slabs)
             pair_sum += dot_all(term_count, segment_count * length, slabs)
             k += segment_count
         return pair_sum
 
-    return gather_group, sum_pair
+    return gather_segments, sum_pair
 
 
 def build_sum_pairs(element_type: Any, dot_type: Any) -> Callable[..., None]:
     """Make ``sum_pairs`` for slabs of one width; see ``build_pair_sum``."""
-    gather_group, sum_pair = build_pair_sum(element_type, dot_type, keep=False)
+    gather_segments, sum_pair = build_pair_sum(element_type, dot_type, keep=False)
 
     def sum_pairs(start, end, roles, operands, tensors, orbits, stop, slabs):
         """Add the sums of pairs, times the sizes of their orbits, to ``slabs.sums``.
 
-        The pairs are orbits.pairs[start:end]. Their own sums are written to ``slabs.results``.
-        ``stop`` is int64 (1). Once it is not 0 no more pairs are summed, and the remaining results
-        are not written.
+        The pairs are orbits.representatives[start:end]. Their own sums are written to
+        ``slabs.results``. ``stop`` is int64 (1). Once it is not 0 no more pairs are summed, and the
+        remaining results are not written.
         """
-        pairs = orbits.pairs
+        pairs = orbits.representatives
         sums = slabs.sums
         # Pairs are sorted by b, so those with the same b follow one another.
         while start < end:
             b = pairs[start, 0]
-            same_b_end = end_of_group(start, end, pairs)
-            length = gather_group(start, same_b_end, pairs, roles, operands, tensors, slabs)
+            same_b_end = end_of_same_b(start, end, pairs)
+            length = gather_segments(start, same_b_end, pairs, roles, operands, tensors, slabs)
             for pair in range(start, same_b_end):
                 if stop[0] != 0:
                     return
@@ -412,14 +424,14 @@ def build_sum_pairs(element_type: Any, dot_type: Any) -> Callable[..., None]:
 
 
 sum_narrow = build_sum_pairs(np.int16, np.int32)
-"""``sum_pairs`` where ``narrow_enough`` holds."""
+"""``sum_pairs`` where ``is_narrow`` holds."""
 sum_wide = build_sum_pairs(np.int32, np.int64)
 """``sum_pairs`` for every other board."""
 
 
 MAX_THREADS = 512
 """Maximum number of threads of a block."""
-FOUR = 4
+FIELDS_PER_WORD = 4
 """16-bit fields of a word of 64 bits."""
 
 
@@ -437,7 +449,7 @@ class DeviceOperands(NamedTuple):
 class RoleTensors(NamedTuple):
     """The tensors of the crossing roles, flat, each indexed [a][b][c].
 
-    Zeros fill the last axis up to a multiple of FOUR, so that rows are whole words:
+    Zeros fill the last axis up to a multiple of FIELDS_PER_WORD, so that rows are whole words:
 
         bits     0 ... 15    16 ... 31    32 ... 47    48 ... 63
         word 0   c = 0       c = 1        c = 2        c = 3
@@ -452,10 +464,10 @@ class RoleTensors(NamedTuple):
     """int64: the words of R's tensor."""
 
 
-def narrow_on_gpu(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
+def is_narrow_on_gpu(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
     """Return whether columns of 16 bits and inner sums of 32 bits are large enough on a GPU.
 
-    The CPU's sum has other bounds: ``pair_sums.narrow_enough``.
+    The CPU's sum has other bounds: ``pair_sums.is_narrow``.
     """
     max_p, _, max_r = (int(largest) for largest in tensors.largest[roles.tensor])
     max_a, max_b, max_c = (int(largest) for largest in lists.largest[roles.summed])

@@ -17,7 +17,7 @@ Exactness. Slabs and dot products are bounded as in ``pair_sums``. ``products`` 
 of one index, whose multiplicities add up to at most 94,080 / 280 = 336 < TILE. So they stay below
 what is proven for dot products of TILE terms. Every other number counts solutions of a pair, times
 the size of its orbit, or is a sum of such numbers that count different solutions. All solutions in
-the environments are counted in ``PENDING``. A sweep ends before this would pass 2^62, which happens
+the environments are counted in ``PENDING``. A call ends before this would pass 2^62, which happens
 only if candidates were removed by hand. A board that is given by clues has fewer than 2^57
 solutions, divided by all six divisors:
 
@@ -40,37 +40,37 @@ import numpy as np
 from gpusudoku.kernels.arguments import Kind, float64, int64, kind_of
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R, make_workspace
 from gpusudoku.kernels.contraction.nine.environments import (
-    Found,
+    ShareSums,
     collect,
     find_orthogonal_entries,
     join_pair,
     join_same_b,
 )
 from gpusudoku.kernels.contraction.nine.orbits import find_symmetries
-from gpusudoku.kernels.contraction.nine.order import Words
+from gpusudoku.kernels.contraction.nine.order import Maps
 from gpusudoku.kernels.contraction.nine.pair_sums import (
     LEFT,
     RIGHT,
     TILE,
     build_slabs,
-    end_of_group,
+    end_of_same_b,
     make_slabs,
 )
-from gpusudoku.kernels.contraction.nine.tensors import choose_turn
-from gpusudoku.kernels.contraction.nine.turns import (
-    FIRST,
-    LAST,
-    MOST,
+from gpusudoku.kernels.contraction.nine.pivot_sums import (
+    ADDED_MEMBERS,
+    END_PAIR,
+    NEXT_PAIR,
     PENDING,
-    USED,
-    Known,
-    Naming,
-    Turn,
-    make_ledger,
-    make_turn,
-    make_turn_arrays,
-    name_entries,
+    PENDING_LIMIT,
+    ClassifiedLists,
+    EntryClasses,
+    PivotSum,
+    classify_entries,
+    make_class_sums,
+    make_pivot_sum,
+    make_pivot_sum_arrays,
 )
+from gpusudoku.kernels.contraction.nine.tensors import choose_pivot_roles
 from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 
 
@@ -78,7 +78,7 @@ from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
     """Clear the sums of a pair and write its ``pivots``; return whether any of these is not 0."""
     shape = pivot_sum.roles.shape
-    tensor = tensors.entries[pivot_sum.roles.tensor[P]]
+    tensor = tensors.elements[pivot_sum.roles.tensor[P]]
     c_count = shape[C, P]
     c_class_count = pivot_sum.pivot.first_class[C, c_count]
     width = shape[B, P]
@@ -88,6 +88,7 @@ def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_su
         class_sums.pivots[index_c] = element
         if element != 0:
             has_solutions = True
+    # Only what this pair uses is cleared: the arrays have room for many classes.
     class_sums.by_a[: c_count * a_class_count] = 0
     class_sums.by_b[: c_count * b_class_count] = 0
     class_sums.by_c[:c_class_count] = 0
@@ -114,12 +115,12 @@ def _take_members(solution_count, orbit_size, class_sums):
     Each member has ``solution_count`` solutions.
     """
     state = class_sums.state
-    member_count = np.int64(orbit_size) - state[USED]
+    member_count = np.int64(orbit_size) - state[ADDED_MEMBERS]
     if solution_count > 0:
-        member_count = min(member_count, (state[MOST] - state[PENDING]) // solution_count)
-    # The caller clears the environments and PENDING, and calls the sweep again.
+        member_count = min(member_count, (state[PENDING_LIMIT] - state[PENDING]) // solution_count)
+    # The caller clears the environments and PENDING, and calls ``sum_environments`` again.
     state[PENDING] += member_count * solution_count
-    state[USED] += member_count
+    state[ADDED_MEMBERS] += member_count
     return member_count
 
 
@@ -195,9 +196,121 @@ def _add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_su
     return total
 
 
-def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
-    """Make ``sweep`` for slabs of one width; see ``build_pair_sum``."""
-    gather_group, lay_out = build_slabs(element_type)
+def build_add_one(sum_type: Any) -> Callable[..., int]:
+    """Make ``add_one`` for products and sums of a type of Numba."""
+
+    @jitable
+    def add_one(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
+        """Add the products of one entry of C; return their sum, if it is computed.
+
+        split_ab
+            Whether A or B has several classes. If so, the products are added to ``products``.
+        split_c
+            Whether the entry's partition has several classes. If so, the sum is added to that of
+            the entry's class.
+        """
+        fields = pivot_sum.operands.entries[C, entry]
+        products = class_sums.products[:size]
+        left_row = slabs.slab[LEFT, fields[Q], :size]
+        right_row = slabs.slab[RIGHT, fields[R], :size]
+        multiplicity = np.int64(fields[MULTIPLICITY])
+        dot = sum_type(0)
+        if split_ab:
+            for i in range(size):
+                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
+                products[i] += sum_type(product * sum_type(multiplicity))
+        if split_c or not split_ab:
+            for i in range(size):
+                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
+                dot = sum_type(dot + product)
+        if split_c:
+            class_sums.by_c[pivot_sum.pivot.entry_class[C, entry]] += multiplicity * dot
+        return multiplicity * dot
+
+    return add_one
+
+
+def build_add_four(element_type: Any, sum_type: Any) -> Callable[..., int]:
+    """Make ``add_four`` for elements, and for products and sums, of two types of Numba."""
+
+    @jitable
+    def add_four(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
+        """Do the same as ``add_one`` for four entries, from ``entry`` on.
+
+        So the products are loaded and stored less often.
+        """
+        entries = pivot_sum.operands.entries[C, entry : entry + 4]
+        classes = pivot_sum.pivot.entry_class[C, entry : entry + 4]
+        left_slab = slabs.slab[LEFT]
+        right_slab = slabs.slab[RIGHT]
+        products = class_sums.products[:size]
+        left_0 = left_slab[entries[0, Q], :size]
+        right_0 = right_slab[entries[0, R], :size]
+        left_1 = left_slab[entries[1, Q], :size]
+        right_1 = right_slab[entries[1, R], :size]
+        left_2 = left_slab[entries[2, Q], :size]
+        right_2 = right_slab[entries[2, R], :size]
+        left_3 = left_slab[entries[3, Q], :size]
+        right_3 = right_slab[entries[3, R], :size]
+        factor_0 = element_type(entries[0, MULTIPLICITY])
+        factor_1 = element_type(entries[1, MULTIPLICITY])
+        factor_2 = element_type(entries[2, MULTIPLICITY])
+        factor_3 = element_type(entries[3, MULTIPLICITY])
+        dot_0 = sum_type(0)
+        dot_1 = sum_type(0)
+        dot_2 = sum_type(0)
+        dot_3 = sum_type(0)
+        if split_ab:
+            # An element is at most 1,728, a multiplicity 12: their product fits in 16 bits.
+            for i in range(size):
+                product_0 = sum_type(
+                    sum_type(element_type(left_0[i] * factor_0)) * sum_type(right_0[i])
+                )
+                product_1 = sum_type(
+                    sum_type(element_type(left_1[i] * factor_1)) * sum_type(right_1[i])
+                )
+                product_2 = sum_type(
+                    sum_type(element_type(left_2[i] * factor_2)) * sum_type(right_2[i])
+                )
+                product_3 = sum_type(
+                    sum_type(element_type(left_3[i] * factor_3)) * sum_type(right_3[i])
+                )
+                products[i] += sum_type(
+                    sum_type(product_0 + product_1) + sum_type(product_2 + product_3)
+                )
+        if split_c or not split_ab:
+            for i in range(size):
+                dot_0 = sum_type(dot_0 + sum_type(sum_type(left_0[i]) * sum_type(right_0[i])))
+                dot_1 = sum_type(dot_1 + sum_type(sum_type(left_1[i]) * sum_type(right_1[i])))
+                dot_2 = sum_type(dot_2 + sum_type(sum_type(left_2[i]) * sum_type(right_2[i])))
+                dot_3 = sum_type(dot_3 + sum_type(sum_type(left_3[i]) * sum_type(right_3[i])))
+        total_0 = np.int64(dot_0) * np.int64(factor_0)
+        total_1 = np.int64(dot_1) * np.int64(factor_1)
+        total_2 = np.int64(dot_2) * np.int64(factor_2)
+        total_3 = np.int64(dot_3) * np.int64(factor_3)
+        if split_c:
+            by_c = class_sums.by_c
+            by_c[classes[0]] += total_0
+            by_c[classes[1]] += total_1
+            by_c[classes[2]] += total_2
+            by_c[classes[3]] += total_3
+        return total_0 + total_1 + total_2 + total_3
+
+    return add_four
+
+
+def build_add_products(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``add_products`` for slabs of one width.
+
+    Parameters
+    ----------
+    element_type
+        Numba's type of a slab's elements.
+    sum_type
+        Numba's type of a product of elements, and of a sum of products.
+    """
+    add_one = build_add_one(sum_type)
+    add_four = build_add_four(element_type, sum_type)
 
     @jitable
     def add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums):
@@ -236,89 +349,16 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
                 total = _add_by_a_and_b(
                     index_c, k, segment_count, length, a, b, pivot_sum, class_sums
                 )
-            if not split_c:
+            if not split_c:  # otherwise ``add_one`` and ``add_four`` have added it, class by class
                 class_sums.by_c[c_class] += total
 
-    @jitable
-    def add_one(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
-        """Add the products of one entry of C; return their sum, if it is computed.
+    return add_products
 
-        split_ab
-            Whether A or B has several classes. If so, the products are added to ``products``.
-        split_c
-            Whether the entry's partition has several classes. If so, the sum is added to that of
-            the entry's class.
-        """
-        fields = pivot_sum.operands.entries[C, entry]
-        products = class_sums.products[:size]
-        left_row = slabs.slab[LEFT, fields[Q], :size]
-        right_row = slabs.slab[RIGHT, fields[R], :size]
-        multiplicity = np.int64(fields[MULTIPLICITY])
-        dot = sum_type(0)
-        if split_ab:
-            for i in range(size):
-                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
-                products[i] += sum_type(product * sum_type(multiplicity))
-        if split_c or not split_ab:
-            for i in range(size):
-                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
-                dot = sum_type(dot + product)
-        if split_c:
-            class_sums.by_c[pivot_sum.pivot.entry_class[C, entry]] += multiplicity * dot
-        return multiplicity * dot
 
-    @jitable
-    def add_four(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
-        """Do the same as ``add_one`` for four entries, from ``entry`` on.
-
-        So the products are loaded and stored less often.
-        """
-        entries = pivot_sum.operands.entries[C, entry : entry + 4]
-        classes = pivot_sum.pivot.entry_class[C, entry : entry + 4]
-        left_slab = slabs.slab[LEFT]
-        right_slab = slabs.slab[RIGHT]
-        products = class_sums.products[:size]
-        u0 = left_slab[entries[0, Q], :size]
-        v0 = right_slab[entries[0, R], :size]
-        u1 = left_slab[entries[1, Q], :size]
-        v1 = right_slab[entries[1, R], :size]
-        u2 = left_slab[entries[2, Q], :size]
-        v2 = right_slab[entries[2, R], :size]
-        u3 = left_slab[entries[3, Q], :size]
-        v3 = right_slab[entries[3, R], :size]
-        m0 = element_type(entries[0, MULTIPLICITY])
-        m1 = element_type(entries[1, MULTIPLICITY])
-        m2 = element_type(entries[2, MULTIPLICITY])
-        m3 = element_type(entries[3, MULTIPLICITY])
-        dot0 = sum_type(0)
-        dot1 = sum_type(0)
-        dot2 = sum_type(0)
-        dot3 = sum_type(0)
-        if split_ab:
-            # An element is at most 1,728, a multiplicity 12: their product fits in 16 bits.
-            for i in range(size):
-                p0 = sum_type(sum_type(element_type(u0[i] * m0)) * sum_type(v0[i]))
-                p1 = sum_type(sum_type(element_type(u1[i] * m1)) * sum_type(v1[i]))
-                p2 = sum_type(sum_type(element_type(u2[i] * m2)) * sum_type(v2[i]))
-                p3 = sum_type(sum_type(element_type(u3[i] * m3)) * sum_type(v3[i]))
-                products[i] += sum_type(sum_type(p0 + p1) + sum_type(p2 + p3))
-        if split_c or not split_ab:
-            for i in range(size):
-                dot0 = sum_type(dot0 + sum_type(sum_type(u0[i]) * sum_type(v0[i])))
-                dot1 = sum_type(dot1 + sum_type(sum_type(u1[i]) * sum_type(v1[i])))
-                dot2 = sum_type(dot2 + sum_type(sum_type(u2[i]) * sum_type(v2[i])))
-                dot3 = sum_type(dot3 + sum_type(sum_type(u3[i]) * sum_type(v3[i])))
-        total0 = np.int64(dot0) * np.int64(m0)
-        total1 = np.int64(dot1) * np.int64(m1)
-        total2 = np.int64(dot2) * np.int64(m2)
-        total3 = np.int64(dot3) * np.int64(m3)
-        if split_c:
-            by_c = class_sums.by_c
-            by_c[classes[0]] += total0
-            by_c[classes[1]] += total1
-            by_c[classes[2]] += total2
-            by_c[classes[3]] += total3
-        return total0 + total1 + total2 + total3
+def build_add_pairs(element_type: Any, sum_type: Any) -> tuple[Callable[..., Any], ...]:
+    """Make ``gather_segments`` and ``add_pairs``; see ``build_add_products``."""
+    gather_segments, write_slabs = build_slabs(element_type)
+    add_products = build_add_products(element_type, sum_type)
 
     @jitable
     def add_pair(
@@ -327,7 +367,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         """Add a pair to the environments; return whether all members of its orbit are added."""
         roles, operands, orbits, pivot = pivot_sum
         first_class = pivot.first_class
-        a = orbits.pairs[pair, 1]
+        a = orbits.representatives[pair, 1]
         a_class_count = np.int64(first_class[A, a + 1] - first_class[A, a])
         if not _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
             return True
@@ -336,17 +376,17 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         end = operands.start[A, a + 1]
         while k < end:
             segment_count = min(TILE // length, end - k)
-            lay_out(k, segment_count, length, roles, operands, slabs)
+            write_slabs(k, segment_count, length, roles, operands, slabs)
             add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums)
             k += segment_count
         # All members of an orbit have equal sums. If they hold too many solutions for the
         # environments, some are added now, and the others after these have been cleared.
-        orbit_size = np.int64(orbits.pairs[pair, 2])
+        orbit_size = np.int64(orbits.representatives[pair, 2])
         solution_count = _count_solutions(a_class_count, roles.shape, class_sums)
         member_count = _take_members(solution_count, orbit_size, class_sums)
         _multiply(member_count, a_class_count, b_class_count, pivot_sum, class_sums)
         join_pair(pair, a, b_class_count, pivot_sum, environment, class_sums)
-        return class_sums.state[USED] == orbit_size
+        return class_sums.state[ADDED_MEMBERS] == orbit_size
 
     @jitable
     def add_pairs(b, end, length, pivot_sum, tensors, stop_flag, environment, slabs, class_sums):
@@ -357,7 +397,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         first_class = pivot_sum.pivot.first_class
         state = class_sums.state
         b_class_count = np.int64(first_class[B, b + 1] - first_class[B, b])
-        for pair in range(state[FIRST], end):
+        for pair in range(state[NEXT_PAIR], end):
             if stop_flag[0] != 0:
                 return False
             is_complete = add_pair(
@@ -365,27 +405,36 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             )
             if not is_complete:
                 return False
-            state[FIRST] = pair + 1
-            state[USED] = 0
+            state[NEXT_PAIR] = pair + 1
+            state[ADDED_MEMBERS] = 0
         return True
 
-    def sweep(roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums):
+    return gather_segments, add_pairs
+
+
+def build_sum_environments(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``sum_environments`` for slabs of one width; see ``build_add_products``."""
+    gather_segments, add_pairs = build_add_pairs(element_type, sum_type)
+
+    def sum_environments(
+        roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums
+    ):
         """Add pairs to the environments, until all are added, or the environments are full.
 
-        ``class_sums.state`` says which pairs to add, and is updated. The sweep also ends once
+        ``class_sums.state`` says which pairs to add, and is updated. The sum also ends once
         ``stop_flag``, int64 (1), is not 0.
 
-        The first four arguments are a ``Turn``. They are separate, because Numba takes longer to
-        recognize a named tuple.
+        The first four arguments are a ``PivotSum``. They are separate, because Numba takes longer
+        to recognize a named tuple.
         """
-        pivot_sum = Turn(roles, operands, orbits, pivot)
-        pairs = orbits.pairs
+        pivot_sum = PivotSum(roles, operands, orbits, pivot)
+        pairs = orbits.representatives
         state = class_sums.state
         class_sums.joined_pair[:] = -1
-        while state[FIRST] < state[LAST]:
-            b = pairs[state[FIRST], 0]
-            end = end_of_group(state[FIRST], state[LAST], pairs)
-            length = gather_group(state[FIRST], end, pairs, roles, operands, tensors, slabs)
+        while state[NEXT_PAIR] < state[END_PAIR]:
+            b = pairs[state[NEXT_PAIR], 0]
+            end = end_of_same_b(state[NEXT_PAIR], state[END_PAIR], pairs)
+            length = gather_segments(state[NEXT_PAIR], end, pairs, roles, operands, tensors, slabs)
             find_orthogonal_entries(b, pivot, class_sums)
             are_added = add_pairs(
                 b, end, length, pivot_sum, tensors, stop_flag, environment, slabs, class_sums
@@ -395,13 +444,13 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             if not are_added:
                 return
 
-    return jitable(sweep)
+    return jitable(sum_environments)
 
 
-sweep_narrow = build_sweep(np.int16, np.int32)
-"""``sweep`` where ``narrow_enough`` holds."""
-sweep_wide = build_sweep(np.int32, np.int64)
-"""``sweep`` for every other board."""
+sum_environments_narrow = build_sum_environments(np.int16, np.int32)
+"""``sum_environments`` where ``is_narrow`` holds."""
+sum_environments_wide = build_sum_environments(np.int32, np.int64)
+"""``sum_environments`` for every other board."""
 
 
 class ShareStages:
@@ -412,51 +461,59 @@ class ShareStages:
 
     def __init__(self, tables: Kind) -> None:
         arrays = make_workspace()
-        pivot_sum_arrays = make_turn_arrays(arrays.roles)
+        pivot_sum_arrays = make_pivot_sum_arrays(arrays.roles)
         workspace = kind_of(arrays)
         lists = workspace.lists
-        numbering = workspace.numbering
+        indexing = workspace.indexing
         roles = workspace.roles
         symmetries = workspace.symmetries
-        words = kind_of(Words())
-        entry_classes = kind_of(Naming())
+        maps = kind_of(Maps())
+        entry_classes = kind_of(EntryClasses())
         masks = kind_of(np.zeros((6, 9), np.uint8))
 
-        self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.3)(
-            choose_turn
-        )
-        self.name_entries = kernel(lists, numbering, words, entry_classes, seconds=1.2)(
-            name_entries
+        self.choose_pivot_roles = kernel(
+            int64, lists, indexing, roles, returns=float64, seconds=0.3
+        )(choose_pivot_roles)
+        self.classify_entries = kernel(lists, indexing, maps, entry_classes, seconds=1.2)(
+            classify_entries
         )
         self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.9)(
             find_symmetries
         )
-        inputs = Known(tables, lists, numbering, entry_classes)
+        classified_lists = ClassifiedLists(tables, lists, indexing, entry_classes)
         pivot_sum = kind_of(pivot_sum_arrays)
-        self.make_turn = kernel(int64, inputs, symmetries, pivot_sum, returns=int64, seconds=1.7)(
-            make_turn
-        )
+        self.make_pivot_sum = kernel(
+            int64, classified_lists, symmetries, pivot_sum, returns=int64, seconds=1.7
+        )(make_pivot_sum)
 
         stop_flag = int64[::1]
         environment = int64[::1]
         groups = [kind_of(group) for group in pivot_sum_arrays]
         shared = *groups, workspace.tensors, stop_flag, environment
-        narrow = *shared, kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
-        wide = *shared, kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
+        narrow = *shared, kind_of(make_slabs(wide=False)), kind_of(make_class_sums(wide=False))
+        wide = *shared, kind_of(make_slabs(wide=True)), kind_of(make_class_sums(wide=True))
         # Both functions have the name that their builder gives them, so each kernel gets its own.
-        self.sweep_narrow = kernel(*narrow, seconds=7.2, place=f"{__name__}.sweep_narrow")(
-            sweep_narrow
-        )
-        self.sweep_wide = kernel(*wide, seconds=6.4, place=f"{__name__}.sweep_wide")(sweep_wide)
+        self.sum_environments_narrow = kernel(
+            *narrow, seconds=7.2, place=f"{__name__}.sum_environments_narrow"
+        )(sum_environments_narrow)
+        self.sum_environments_wide = kernel(
+            *wide, seconds=6.4, place=f"{__name__}.sum_environments_wide"
+        )(sum_environments_wide)
 
         pivot = kind_of(pivot_sum_arrays.pivot)
-        share_sums = kind_of(Found())
+        share_sums = kind_of(ShareSums())
         self.collect = kernel(
-            *(int64, tables, numbering, entry_classes, roles, pivot, environment, share_sums),
+            *(int64, tables, indexing, entry_classes, roles, pivot, environment, share_sums),
             seconds=1.2,
         )(collect)
 
     def of_one_board(self) -> list[Kernel]:
-        """Return what the shares of one board need, except the wide sweep, which is rare."""
-        return [self.choose_turn, self.name_entries, self.find_symmetries, self.make_turn,
-                self.sweep_narrow, self.collect]  # fmt: skip
+        """Return what the shares of one board need, except the wide sum, which few boards need."""
+        return [
+            self.choose_pivot_roles,
+            self.classify_entries,
+            self.find_symmetries,
+            self.make_pivot_sum,
+            self.sum_environments_narrow,
+            self.collect,
+        ]

@@ -17,18 +17,14 @@ for every *choice* of a map of A and a map of B, as far as there is room. The pr
 choice belong to all maps that are orthogonal to both, and have two boxes filled. An entry of C
 selects some of them, and fills the third box.
 
-``unite`` and ``unite_three`` combine many bytes at once, at any address, and check no bounds. The
-plain functions define their meaning. Compiled for the CPU, they become vector instructions of LLVM.
-
 Stages: ``write_boxes``, and parts of ``write_solutions``.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
 
 from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.bits import ONE, lowest_index
@@ -49,9 +45,15 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     Tensors,
 )
 from gpusudoku.kernels.contraction.nine.orbits import compose
-from gpusudoku.kernels.contraction.nine.order import WORD, Fitting, Relabelling, Words
+from gpusudoku.kernels.contraction.nine.order import (
+    ENTRIES_PER_INTEGER,
+    Maps,
+    OrthogonalEntries,
+    Relabelling,
+)
 from gpusudoku.kernels.contraction.nine.pair_sums import PER_PARTITION
-from gpusudoku.kernels.kernel import jitable, when_compiling
+from gpusudoku.kernels.contraction.nine.unite import WIDE, unite_three
+from gpusudoku.kernels.kernel import jitable
 
 CODES = 6 * PARTITIONS
 """Codes whose sets have three digits each."""
@@ -89,10 +91,10 @@ class Boxes(Group):
     boxes = array_of(np.uint8, CODES * PARTNERS * BOX)
     """At [box number], a box: nine digits from 1 on, row by row."""
     code_indices = array_of(np.uint16, 6, MAX_MAPS, 3)
-    """The code indices of the maps in ``Words``, by line, map and box."""
+    """The code indices of the maps in ``Maps``, by line, map and box."""
 
 
-def write_boxes(tables, lists, roles, words, boxes):
+def write_boxes(tables, lists, roles, maps, boxes):
     """Write ``boxes`` of the board, whose crossing lines are its bands or its stacks."""
     _write_codes(tables, boxes)
     for outer in range(6):
@@ -102,6 +104,7 @@ def write_boxes(tables, lists, roles, words, boxes):
     # The boxes of every code of a summed line and each of its partners.
     crossing_is_band = roles.crossing[P] >= 3
     boxes.partner[:] = NO_PARTNER
+    # Partner numbers follow ``Tables.orthogonal``, so that the boxes of a code are consecutive.
     for partition in range(PARTITIONS):
         for i in range(ORTHOGONAL):
             crossing_partition = np.int64(tables.orthogonal[partition, i])
@@ -118,9 +121,9 @@ def write_boxes(tables, lists, roles, words, boxes):
 
     # The maps of the board, whose codes are looked up once here and not for every strip.
     for line in range(6):
-        for i in range(words.start[line, lists.size[line]]):
+        for i in range(maps.start[line, lists.size[line]]):
             for box in range(3):
-                boxes.code_indices[line, i, box] = boxes.code_index[words.codes[line, i, box]]
+                boxes.code_indices[line, i, box] = boxes.code_index[maps.codes[line, i, box]]
 
 
 @jitable
@@ -165,100 +168,6 @@ def _write_box(box_start, band_code, stack_code, boxes):
         boxes.boxes[box_start + 3 * row + column] = digit + 1
 
 
-WIDE = 32
-"""The number of bytes that ``unite`` combines: at most two vector registers of any processor."""
-
-_I8 = ir.IntType(8)
-_I16 = ir.IntType(16)
-_I64 = ir.IntType(64)
-_BYTES = ir.VectorType(_I8, WIDE)
-
-
-def unite_three(source: Any, start: Any, byte: Any, target: Any, target_start: Any) -> None:
-    """Write three bytes, each united bit by bit with ``byte``, a uint8."""
-    target[target_start : target_start + 3] = source[start : start + 3] | byte
-
-
-def unite(
-    bytes_1: Any, start_1: Any, bytes_2: Any, start_2: Any, target: Any, target_start: Any
-) -> None:
-    """Write WIDE bytes of ``bytes_1``, united bit by bit with as many bytes of ``bytes_2``."""
-    loaded_1 = bytes_1[start_1 : start_1 + WIDE]
-    loaded_2 = bytes_2[start_2 : start_2 + WIDE]
-    target[target_start : target_start + WIDE] = loaded_1 | loaded_2
-
-
-def _pointer(
-    context: Any, builder: Any, array_type: Any, array: Any, index: Any, pointed_type: Any
-) -> Any:
-    """Return the LLVM pointer to an index of an array of bytes, seen as another type."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), pointed_type.as_pointer())
-
-
-@when_compiling
-def _register() -> None:
-    """Register the two functions' machine code with Numba."""
-    from numba import types
-    from numba.extending import intrinsic, overload
-
-    from gpusudoku.kernels.compile_cpu import INLINED
-
-    # Loads and stores have align=1: strips and solutions are at any address.
-
-    @intrinsic
-    def unite_three_in_llvm(typing_context, source, start, byte, target, target_start):
-        def generate(context, builder, signature, args):
-            source_type, _, _, target_type, _ = signature.args
-            source, start, byte, target, target_start = args
-
-            def unite_at(shift: int, integer_type: Any, operand: Any) -> None:
-                from_index = builder.add(start, _I64(shift))
-                to_index = builder.add(target_start, _I64(shift))
-                from_pointer = _pointer(
-                    context, builder, source_type, source, from_index, integer_type
-                )
-                to_pointer = _pointer(context, builder, target_type, target, to_index, integer_type)
-                loaded = builder.load(from_pointer, align=1)
-                builder.store(builder.or_(loaded, operand), to_pointer, align=1)
-
-            # Two bytes at once, then the third.
-            byte_twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
-            unite_at(0, _I16, byte_twice)
-            unite_at(2, _I8, byte)
-            return context.get_dummy_value()
-
-        return types.void(source, types.int64, types.uint8, target, types.int64), generate
-
-    @intrinsic
-    def unite_in_llvm(typing_context, bytes_1, start_1, bytes_2, start_2, target, target_start):
-        def generate(context, builder, signature, args):
-            type_1, _, type_2, _, target_type, _ = signature.args
-            bytes_1, start_1, bytes_2, start_2, target, target_start = args
-            pointer_1 = _pointer(context, builder, type_1, bytes_1, start_1, _BYTES)
-            pointer_2 = _pointer(context, builder, type_2, bytes_2, start_2, _BYTES)
-            target_pointer = _pointer(context, builder, target_type, target, target_start, _BYTES)
-            loaded_1 = builder.load(pointer_1, align=1)
-            loaded_2 = builder.load(pointer_2, align=1)
-            builder.store(builder.or_(loaded_1, loaded_2), target_pointer, align=1)
-            return context.get_dummy_value()
-
-        signature = types.void(bytes_1, types.int64, bytes_2, types.int64, target, types.int64)
-        return signature, generate
-
-    @overload(unite_three, target="cpu", jit_options=INLINED)
-    def _unite_three_cpu(source, start, byte, target, target_start):
-        return lambda source, start, byte, target, target_start: unite_three_in_llvm(
-            source, start, byte, target, target_start
-        )
-
-    @overload(unite, target="cpu", jit_options=INLINED)
-    def _unite_cpu(bytes_1, start_1, bytes_2, start_2, target, target_start):
-        return lambda bytes_1, start_1, bytes_2, start_2, target, target_start: unite_in_llvm(
-            bytes_1, start_1, bytes_2, start_2, target, target_start
-        )
-
-
 MAX_ORTHOGONAL = 1_728
 """Maps of a crossing line that are orthogonal to three entries, at most: see ``tensors``."""
 MAX_PREPARED = 1 << 14
@@ -283,7 +192,7 @@ MAX_ORTHOGONAL later::
 STRIPS = 3 * MAX_ORTHOGONAL + 2 * MAX_PREPARED
 """The number of strips of a thread."""
 
-LEFT, AT, SKIP, PREPARED, FOR = range(5)
+REMAINING, NEXT_BYTE, SKIP, IS_PREPARED, PREPARED_POSITION = range(5)
 """Fields of ``Strips.state``: the number of solutions that remain to be written; the byte where the
 next one begins; the number of solutions to be skipped before it; whether strips are prepared; and
 the position of the pair for which they are, or for which there was no room."""
@@ -291,7 +200,7 @@ ZERO, END = range(2)
 """Fields of ``Strips.form``."""
 
 
-class Known(NamedTuple):
+class SolvedBoard(NamedTuple):
     """A board whose solutions are to be written: all groups that earlier stages wrote."""
 
     lists: Lists
@@ -299,8 +208,8 @@ class Known(NamedTuple):
     tensors: Tensors
     operands: Operands
     orbits: Orbits
-    words: Words
-    fitting: Fitting
+    maps: Maps
+    orthogonal_entries: OrthogonalEntries
     relabelling: Relabelling
     boxes: Boxes
 
@@ -319,27 +228,27 @@ class Strips(Group):
     """ZERO is what a digit 0 is written as, END is what ends a solution. Both are 0 if digits are
     to be written as they are."""
     state = array_of(np.int64, 5)
-    """See LEFT."""
+    """See REMAINING."""
     digits = array_of(np.uint8, 9)
     """The image of every digit, from 1 on; all 0 as long as ``images`` is not written."""
     slot_permutations = array_of(np.uint8, 6)
     """The slot permutation of every line."""
     images = array_of(np.uint16, 6, CODES)
     """The image of every code index, by line."""
-    placed = array_of(np.int64, 3)
+    placed_maps = array_of(np.int64, 3)
     """The maps of A, B and C whose codes are in ``summed_codes``; -1 if none are."""
     summed_codes = array_of(np.int64, 3, 3)
     """By crossing role and box of its line, the code index of the summed line there."""
-    fitting = array_of(np.int64, 3)
+    map_count = array_of(np.int64, 3)
     """The number of maps of P, Q and R that are orthogonal to the three entries."""
-    found = array_of(np.int32, 3, MAX_ORTHOGONAL)
-    """These maps, as indices of ``Words``."""
-    stale = array_of(np.uint8, 3)
+    map_indices = array_of(np.int32, 3, MAX_ORTHOGONAL)
+    """These maps, as indices of ``Maps``."""
+    is_stale = array_of(np.uint8, 3)
     """Whether the strips of P, Q and R do not yet belong to these maps and codes."""
-    at = array_of(np.int32, 3, MAX_ORTHOGONAL)
+    strip_start = array_of(np.int32, 3, MAX_ORTHOGONAL)
     """The first byte of each of their strips."""
-    choice = array_of(np.int32, PER_PARTITION * PER_PARTITION)
-    """For entries k and l of a pair, the first choice of their maps; see ``cell_of``."""
+    first_choice = array_of(np.int32, PER_PARTITION * PER_PARTITION)
+    """For entries k and l of a pair, the first choice of their maps; see ``index_of_kl``."""
     prepared_start = array_of(np.int32, 3, MAX_CHOICES + 1)
     """The first prepared strip of Q and R for each choice, and their end; not used for P."""
     code_at_c = array_of(np.uint16, 3, MAX_PREPARED)
@@ -357,7 +266,7 @@ def make_strips(text: bool) -> Strips:
     strips.form[:] = (ord("0"), ord("\n")) if text else (0, 0)
     strips.digits[:] = 0
     strips.summed_codes[:] = -1
-    strips.state[FOR] = -1
+    strips.state[PREPARED_POSITION] = -1
     # The strips of a role always fill the same cells. So what is written here around these stays.
     strips.strips[:] = 0
     strips_of_p = strips.strips.reshape(STRIPS, STRIP)[:MAX_ORTHOGONAL]
@@ -367,10 +276,10 @@ def make_strips(text: bool) -> Strips:
 
 
 @jitable
-def relabel(position, relabelling, boxes, strips):
+def relabel_codes(position, relabelling, boxes, strips):
     """Write the images of code indices for the pair at a position, unless they are written."""
     digits = relabelling.digits[position]
-    slot_permutations = relabelling.names[position]
+    slot_permutations = relabelling.slot_permutations[position]
     if _is_relabelled(digits, slot_permutations, strips):
         return
     for digit in range(9):
@@ -378,7 +287,7 @@ def relabel(position, relabelling, boxes, strips):
     for line in range(6):
         strips.slot_permutations[line] = slot_permutations[line]
     # The codes of the placed maps have the old images, so all maps have to be placed again.
-    strips.placed[:] = -1
+    strips.placed_maps[:] = -1
 
     for partition in range(PARTITIONS):
         # The code index 6 * partition is that of the canonical code. The code with another slot
@@ -408,19 +317,19 @@ def _is_relabelled(digits, slot_permutations, strips):
 
 
 @jitable
-def words_of(summed_role, entry, board):
+def maps_of(summed_role, entry, board):
     """Return the range of the maps of an entry of a summed role."""
     line = board.roles.summed[summed_role]
-    list_index = board.operands.listed[summed_role, entry]
-    return range(board.words.start[line, list_index], board.words.start[line, list_index + 1])
+    list_position = board.operands.list_position[summed_role, entry]
+    return range(board.maps.start[line, list_position], board.maps.start[line, list_position + 1])
 
 
 @jitable
-def place_word(summed_role, map_index, board, strips):
+def place_map(summed_role, map_index, board, strips):
     """Make the crossing lines meet a map of a summed role."""
-    if strips.placed[summed_role] == map_index:
+    if strips.placed_maps[summed_role] == map_index:
         return
-    strips.placed[summed_role] = map_index
+    strips.placed_maps[summed_role] = map_index
     line = board.roles.summed[summed_role]
     for crossing_role in range(3):
         box = board.roles.crossing[crossing_role] % 3
@@ -428,18 +337,18 @@ def place_word(summed_role, map_index, board, strips):
         # Different maps often have the same code in a box. Then the strips stay as they are.
         if strips.summed_codes[crossing_role, line % 3] != image:
             strips.summed_codes[crossing_role, line % 3] = image
-            strips.stale[crossing_role] = True
+            strips.is_stale[crossing_role] = True
 
 
 @jitable
 def write_strips(crossing_role, board, strips):
     """Write the strips of the orthogonal maps of a crossing role."""
     line = board.roles.crossing[crossing_role]
-    map_indices = strips.found[crossing_role]
-    strip_start = strips.at[crossing_role]
+    map_indices = strips.map_indices[crossing_role]
+    strip_start = strips.strip_start[crossing_role]
     code_indices = board.boxes.code_indices[line]
     images = strips.images[line]
-    count = strips.fitting[crossing_role]
+    count = strips.map_count[crossing_role]
     for i in range(count):
         strip_start[i] = (FIRST_STRIP[crossing_role] + i) * STRIP
     for box in range(3):
@@ -449,7 +358,7 @@ def write_strips(crossing_role, board, strips):
             partner = board.boxes.partner[partner_row + code]
             target = strip_start[i] + offset
             _fill_box(first_box + partner, crossing_role, target, board.boxes, strips)
-    strips.stale[crossing_role] = False
+    strips.is_stale[crossing_role] = False
 
 
 @jitable
@@ -500,12 +409,13 @@ def prepare_pair(b, a, board, strips):
     for k in range(starts[A, a], starts[A, a + 1]):
         for l in range(starts[B, b], starts[B, b + 1]):  # noqa: E741 - as in the formula of the sum
             # The choices of k and l are numbered as their maps are visited when writing.
-            strips.choice[cell_of(b, a, k, l, starts)] = choice
-            for map_of_k in words_of(A, k, board):
-                place_word(A, map_of_k, board, strips)
-                for map_of_l in words_of(B, l, board):
-                    place_word(B, map_of_l, board, strips)
+            strips.first_choice[index_of_kl(b, a, k, l, starts)] = choice
+            for map_of_k in maps_of(A, k, board):
+                place_map(A, map_of_k, board, strips)
+                for map_of_l in maps_of(B, l, board):
+                    place_map(B, map_of_l, board, strips)
                     if choice == MAX_CHOICES:
+                        # Then the pair's strips are made when they are needed, which is slower.
                         return False
                     for crossing_role in (Q, R):
                         index_a = operands.entries[A, k, crossing_role]
@@ -517,7 +427,7 @@ def prepare_pair(b, a, board, strips):
 
 
 @jitable
-def cell_of(b, a, k, l, starts):  # noqa: E741 - as in the formula of the sum
+def index_of_kl(b, a, k, l, starts):  # noqa: E741 - as in the formula of the sum
     """Return the number of the entries k and l among those of the pair (a, b)."""
     return (k - starts[A, a]) * (starts[B, b + 1] - starts[B, b]) + l - starts[B, b]
 
@@ -534,9 +444,9 @@ def _prepare(crossing_role, choice, index_a, index_b, board, strips):
     line = board.roles.crossing[crossing_role]
     code_indices = boxes.code_indices[line]
     images = strips.images[line]
-    map_start = board.words.start[line]
-    sets = board.fitting.sets[crossing_role]
-    width = board.fitting.width[crossing_role]
+    map_start = board.maps.start[line]
+    sets = board.orthogonal_entries.sets[crossing_role]
+    width = board.orthogonal_entries.width[crossing_role]
     code_at_c = strips.code_at_c[crossing_role]
     box_a = summed[A] % 3
     box_b = summed[B] % 3
@@ -549,7 +459,7 @@ def _prepare(crossing_role, choice, index_a, index_b, board, strips):
     for i in range(width):
         entries = sets[A, index_a * width + i] & sets[B, index_b * width + i]
         while entries != 0:
-            entry = WORD * i + lowest_index(entries)
+            entry = ENTRIES_PER_INTEGER * i + lowest_index(entries)
             entries &= entries - ONE
             for map_index in range(map_start[entry], map_start[entry + 1]):
                 if prepared == MAX_PREPARED:
@@ -570,7 +480,7 @@ def _prepare(crossing_role, choice, index_a, index_b, board, strips):
 @jitable
 def choose_strips(crossing_role, choice, board, strips):
     """Select the prepared strips of a crossing role that are orthogonal to C, and complete them."""
-    strip_start = strips.at[crossing_role]
+    strip_start = strips.strip_start[crossing_role]
     code_at_c = strips.code_at_c[crossing_role]
     partner_of = board.boxes.partner
     box_c = board.roles.summed[C] % 3
@@ -580,7 +490,7 @@ def choose_strips(crossing_role, choice, board, strips):
     # loop has no branch that the processor would mispredict.
     prepared = strips.prepared_start[crossing_role, choice]
     count = 0
-    while count < strips.fitting[crossing_role]:
+    while count < strips.map_count[crossing_role]:
         strip_start[count] = prepared
         count += partner_of[partner_row + code_at_c[prepared]] != NO_PARTNER
         prepared += 1

@@ -16,7 +16,7 @@ No element exceeds 1,728, the largest element without clues, because a clue only
 element of ``intermediate`` counts some of the maps of an element of the tensor. So 16 bits hold
 both.
 
-Stages: these four, and ``index_partitions``, which is a part of ``survey``.
+Stages: these four, and ``index_partitions``, which is a part of ``make_lists``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from math import inf
 import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import ORTHOGONAL, PARTITIONS, A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.lists import number_at, partition_at
+from gpusudoku.kernels.contraction.nine.lists import index_at, partition_at
 from gpusudoku.kernels.kernel import jitable
 
 PLANS = 36
@@ -54,12 +54,12 @@ PER_ELEMENT = 1.2
 
 
 @jitable
-def index_partitions(size, keys, numbering):
-    """Write ``numbering``: the indices of the partitions that occur in every line and box."""
+def index_partitions(size, keys, indexing):
+    """Write ``indexing``: the indices of the partitions that occur in every line and box."""
     for line in range(6):
         for box in range(3):
-            index_of = numbering.number[line, box]
-            partition_of = numbering.partition[line, box]
+            index_of = indexing.index_of[line, box]
+            partition_of = indexing.partition[line, box]
             index_of[:] = -1
             # 0 marks the partitions that occur until they get their indices.
             for e in range(size[line]):
@@ -70,45 +70,45 @@ def index_partitions(size, keys, numbering):
                     index_of[partition] = count
                     partition_of[count] = partition
                     count += 1
-            numbering.occurring[line, box] = count
+            indexing.partition_count[line, box] = count
 
 
 @jitable
-def choose_roles(lists, numbering, roles):
+def choose_roles(lists, indexing, roles):
     """Write the cheapest roles; return their estimated time in nanoseconds.
 
-    The lists must not be empty: ``survey`` has returned True.
+    The lists must not be empty: ``make_lists`` has returned True.
     """
-    return _write_cheapest(0, PLANS, 1, lists, numbering, roles)
+    return _write_cheapest(0, PLANS, 1, lists, indexing, roles)
 
 
 @jitable
-def choose_turn(pivot_line, lists, numbering, roles):
+def choose_pivot_roles(pivot_line, lists, indexing, roles):
     """Write the cheapest roles in which a given line is P; return their estimated time."""
     first_plan = pivot_line % 3
     if pivot_line < 3:  # the pivot is a stack, so bands are summed: the second half of the plans
         first_plan += PLANS // 2
-    return _write_cheapest(first_plan, first_plan + PLANS // 2, 3, lists, numbering, roles)
+    return _write_cheapest(first_plan, first_plan + PLANS // 2, 3, lists, indexing, roles)
 
 
 @jitable
-def _write_cheapest(first_plan, end_plan, step, lists, numbering, roles):
+def _write_cheapest(first_plan, end_plan, step, lists, indexing, roles):
     """Write the cheapest roles among some plans, and the equal tensors; return the time."""
     symmetry_count = _count_digit_symmetries(lists.masks)
     min_price = inf
     best_plan = 0
     for plan in range(first_plan, end_plan, step):
-        _write_roles(plan, numbering.occurring, roles)
+        _write_roles(plan, indexing.partition_count, roles)
         price = _estimate_price(symmetry_count, lists.size, roles)
         if price < min_price:
             min_price = price
             best_plan = plan
-    _write_roles(best_plan, numbering.occurring, roles)
+    _write_roles(best_plan, indexing.partition_count, roles)
     # Crossing lines without clues often have equal tensors, which are made once.
     for role in range(3):
         roles.tensor[role] = role
         for earlier_role in range(role):
-            if _have_same_tensor(role, earlier_role, lists, numbering, roles):
+            if _have_same_tensor(role, earlier_role, lists, indexing, roles):
                 roles.tensor[role] = roles.tensor[earlier_role]
     return min_price
 
@@ -199,20 +199,20 @@ def are_interchangeable(digit, other_digit, masks):
 
 
 @jitable
-def _have_same_tensor(role, earlier_role, lists, numbering, roles):
+def _have_same_tensor(role, earlier_role, lists, indexing, roles):
     """Return whether two crossing roles have equal tensors: equal lists and equal indices."""
     line = roles.crossing[role]
     earlier_line = roles.crossing[earlier_role]
-    if lists.like[line] != lists.like[earlier_line]:
+    if lists.equal_line[line] != lists.equal_line[earlier_line]:
         return False
     box = line % 3
     earlier_box = earlier_line % 3
     for summed_line in roles.summed:
-        partition_count = numbering.occurring[summed_line, box]
-        if partition_count != numbering.occurring[summed_line, earlier_box]:
+        partition_count = indexing.partition_count[summed_line, box]
+        if partition_count != indexing.partition_count[summed_line, earlier_box]:
             return False
-        partitions = numbering.partition[summed_line, box]
-        earlier_partitions = numbering.partition[summed_line, earlier_box]
+        partitions = indexing.partition[summed_line, box]
+        earlier_partitions = indexing.partition[summed_line, earlier_box]
         for i in range(partition_count):
             if partitions[i] != earlier_partitions[i]:
                 return False
@@ -236,7 +236,7 @@ CHUNK = 1024
 
 
 @jitable
-def list_orthogonal(role, tables, numbering, roles, orthogonal):
+def list_orthogonal(role, tables, indexing, roles, orthogonal):
     """Write ``orthogonal``: the orthogonal indices where a crossing role meets A, B and C."""
     crossing_line = roles.crossing[role]
     summed = roles.summed
@@ -249,8 +249,8 @@ def list_orthogonal(role, tables, numbering, roles, orthogonal):
             met_line = summed[summed_role]
         indices = orthogonal.indices[summed_role]
         lengths = orthogonal.lengths[summed_role]
-        list_numbers(line, met_line, tables.orthogonal, numbering, indices, lengths)
-    partition_count = numbering.occurring[crossing_line, summed[B] % 3]
+        list_orthogonal_indices(line, met_line, tables.orthogonal, indexing, indices, lengths)
+    partition_count = indexing.partition_count[crossing_line, summed[B] % 3]
     width = roles.shape[B, role]
     orthogonal.indicator[: partition_count * width] = 0
     for index in range(partition_count):
@@ -259,17 +259,17 @@ def list_orthogonal(role, tables, numbering, roles, orthogonal):
 
 
 @jitable
-def list_numbers(line, met_line, orthogonal, numbering, indices, lengths):
+def list_orthogonal_indices(line, met_line, orthogonal, indexing, indices, lengths):
     """Write the indices of a met line that are orthogonal to each index of a line.
 
     ``indices`` is int16 (indices of the line, ORTHOGONAL), ``lengths`` the number of them in each
     row.
     """
-    for i in range(numbering.occurring[line, met_line % 3]):
-        partition = numbering.partition[line, met_line % 3, i]
+    for i in range(indexing.partition_count[line, met_line % 3]):
+        partition = indexing.partition[line, met_line % 3, i]
         length = 0
         for k in range(ORTHOGONAL):
-            index = numbering.number[met_line, line % 3, orthogonal[partition, k]]
+            index = indexing.index_of[met_line, line % 3, orthogonal[partition, k]]
             if index >= 0:
                 indices[i, length] = index
                 length += 1
@@ -277,7 +277,7 @@ def list_numbers(line, met_line, orthogonal, numbering, indices, lengths):
 
 
 @jitable
-def contract_ab(role, first_z, end_z, lists, numbering, roles, orthogonal, intermediate):
+def contract_ab(role, first_z, end_z, lists, indexing, roles, orthogonal, intermediate):
     """Write the rows z = first_z to before end_z of a crossing role's ``intermediate``."""
     crossing_line = roles.crossing[role]
     summed = roles.summed
@@ -287,11 +287,11 @@ def contract_ab(role, first_z, end_z, lists, numbering, roles, orthogonal, inter
     intermediate[first_z * height * width : end_z * height * width] = 0
     for e in range(lists.size[crossing_line]):
         key = lists.keys[crossing_line, e]
-        z = number_at(key, crossing_line, summed[C], numbering.number)
+        z = index_at(key, crossing_line, summed[C], indexing.index_of)
         if z < first_z or z >= end_z:
             continue
-        at_a = number_at(key, crossing_line, summed[A], numbering.number)
-        at_b = number_at(key, crossing_line, summed[B], numbering.number)
+        at_a = index_at(key, crossing_line, summed[A], indexing.index_of)
+        at_b = index_at(key, crossing_line, summed[B], indexing.index_of)
         multiplicity = np.int16(lists.multiplicity[crossing_line, e])
         # Multiplying by 0 or 1 for every b makes a loop that compilers turn into vector code.
         is_orthogonal = indicator[at_b * width : (at_b + 1) * width]
@@ -310,7 +310,7 @@ def contract_c(role, first_column, end_column, roles, orthogonal, intermediate, 
     largest element written.
     """
     row_length = roles.shape[A, role] * roles.shape[B, role]
-    tensor = tensors.entries[role]
+    tensor = tensors.elements[role]
     largest = np.int16(0)
     for start in range(first_column, end_column, CHUNK):
         stop = min(start + CHUNK, end_column)

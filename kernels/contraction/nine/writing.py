@@ -15,78 +15,77 @@ import numpy as np
 
 from gpusudoku.kernels.bits import ONE, lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.order import REMAINDER, WORD
+from gpusudoku.kernels.contraction.nine.order import ENTRIES_PER_INTEGER, RANK_IN_TRIPLE
 from gpusudoku.kernels.contraction.nine.strips import (
-    AT,
     CELLS,
     END,
-    FOR,
-    LEFT,
-    PREPARED,
+    IS_PREPARED,
+    NEXT_BYTE,
+    PREPARED_POSITION,
+    REMAINING,
     SKIP,
     STRIP,
-    WIDE,
-    cell_of,
     choose_strips,
-    place_word,
+    index_of_kl,
+    maps_of,
+    place_map,
     prepare_pair,
-    relabel,
-    unite,
-    words_of,
+    relabel_codes,
     write_strips,
 )
+from gpusudoku.kernels.contraction.nine.unite import WIDE, unite
 from gpusudoku.kernels.kernel import jitable
 
-SPARE = STRIP - CELLS
+SPARE_BYTES = STRIP - CELLS
 """Maximum number of bytes that are written behind the last solution."""
 ORBIT, POSITION = range(4, 6)
-"""Fields of a cursor after those of a triple of ``find_cells``. A cursor is the place of a solution
-in the contraction order:
+"""Fields of a cursor after those of a triple of ``find_triples``. A cursor is the position of a
+solution in the contraction order:
 
-    field  A (0)     B (1)     C (2)     REMAINDER (3)       ORBIT (4)         POSITION (5)
-    value  entry of  entry of  entry of  solutions of the    index of the      position of
-           A         B         C         triple before this  orbit             the pair
+    field  A (0)     B (1)     C (2)     RANK_IN_TRIPLE (3)  ORBIT (4)      POSITION (5)
+    value  entry of  entry of  entry of  solutions of the    index of the   position of
+           A         B         C         triple before this  orbit          the pair
 
-Entries are those of ``Operands``. Unlike a triple's, the REMAINDER is not divided by divisors."""
+Entries are those of ``Operands``. RANK_IN_TRIPLE is not divided by the divisors here."""
 
 
 def write_solutions(cursor, count, board, strips, out):
     """Write ``count`` solutions, beginning with that of a cursor; at least that many must remain.
 
-    cursor    int64 (6)    the first solution: see ORBIT
-    board     Known        the arrays of the board
-    strips    Strips       scratch memory of a thread
-    out       uint8        ``count`` solutions of CELLS bytes, each with one more byte if
-                           ``strips.form`` has a byte that ends it; then SPARE bytes
+    cursor    int64 (6)      the first solution: see ORBIT
+    board     SolvedBoard    the arrays of the board
+    strips    Strips         scratch memory of a thread
+    out       uint8          ``count`` solutions of CELLS bytes, each with one more byte if
+                             ``strips.form`` has a byte that ends it; then SPARE_BYTES bytes
     """
     state = strips.state
     orbits = board.orbits
-    state[LEFT] = count
-    state[AT] = 0
-    state[SKIP] = cursor[REMAINDER]
+    state[REMAINING] = count
+    state[NEXT_BYTE] = 0
+    state[SKIP] = cursor[RANK_IN_TRIPLE]
     orbit = cursor[ORBIT]
     position = cursor[POSITION]
     a_entry = cursor[A]
     b_entry = cursor[B]
     c_entry = cursor[C]
-    b = np.int64(orbits.pairs[orbit, 0])
-    a = np.int64(orbits.pairs[orbit, 1])
-    strips.placed[:] = -1
+    b = np.int64(orbits.representatives[orbit, 0])
+    a = np.int64(orbits.representatives[orbit, 1])
+    strips.placed_maps[:] = -1
     while True:
-        relabel(position, board.relabelling, board.boxes, strips)
-        if state[FOR] != position:
-            state[FOR] = position
-            state[PREPARED] = prepare_pair(b, a, board, strips)
+        relabel_codes(position, board.relabelling, board.boxes, strips)
+        if state[PREPARED_POSITION] != position:
+            state[PREPARED_POSITION] = position
+            state[IS_PREPARED] = prepare_pair(b, a, board, strips)
         _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out)
-        if state[LEFT] == 0:
+        if state[REMAINING] == 0:
             return
 
         # The next pair begins with its first triple.
         position += 1
-        if position == orbits.first[orbit + 1]:
+        if position == orbits.start[orbit + 1]:
             orbit += 1
-            b = np.int64(orbits.pairs[orbit, 0])
-            a = np.int64(orbits.pairs[orbit, 1])
+            b = np.int64(orbits.representatives[orbit, 0])
+            a = np.int64(orbits.representatives[orbit, 1])
         a_entry = board.operands.start[A, a]
         b_entry = board.operands.start[B, b]
         c_entry = 0
@@ -94,11 +93,14 @@ def write_solutions(cursor, count, board, strips, out):
 
 @jitable
 def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
-    """Write the solutions of a pair, beginning with a triple, until LEFT solutions are written."""
+    """Write the solutions of a pair (a, b) until state[REMAINING] are written.
+
+    Begin with the triple (``a_entry``, ``b_entry``, ``c_entry``), which must have solutions.
+    """
     operands = board.operands
     roles = board.roles
     state = strips.state
-    tensors = board.tensors.entries
+    tensors = board.tensors.elements
     p_tensor = roles.tensor[P]
     q_tensor = roles.tensor[Q]
     r_tensor = roles.tensor[R]
@@ -120,10 +122,10 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
                 r_count = tensors[r_tensor, r_row + b_indices[R]]
                 if q_count != 0 and r_count != 0:
                     for crossing_role, map_count in (Q, q_count), (R, r_count):
-                        if state[PREPARED]:
+                        if state[IS_PREPARED]:
                             # ``choose_strips`` finds the maps among the prepared strips.
                             line = roles.crossing[crossing_role]
-                            strips.fitting[crossing_role] = map_count * board.lists.divisor[line]
+                            strips.map_count[crossing_role] = map_count * board.lists.divisor[line]
                         else:
                             _find_orthogonal_maps(
                                 crossing_role,
@@ -134,11 +136,12 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
                                 board,
                                 strips,
                             )
-                    choice = strips.choice[cell_of(b, a, a_entry, b_now, starts)]
-                    _write_triple(choice, a_entry, b_now, c_now, board, strips, out)
-                    if state[LEFT] == 0:
+                    first_choice = strips.first_choice[index_of_kl(b, a, a_entry, b_now, starts)]
+                    _write_triple(first_choice, a_entry, b_now, c_now, board, strips, out)
+                    if state[REMAINING] == 0:
                         return
-            # Only the first round of each loop begins in the middle.
+            # Only the first round of each loop begins at the given entries. Later rounds begin with
+            # the first entries of a and b.
             a_entry += 1
             b_entry = starts[B, b]
         a_entry = starts[A, a]
@@ -157,11 +160,11 @@ def _find_orthogonal_maps(crossing_role, a, b, c, map_count, board, strips):
     ``map_count`` is the element of the role's tensor, so the number of these maps is known.
     """
     line = board.roles.crossing[crossing_role]
-    fitting = board.fitting
-    maps = strips.found[crossing_role]
-    map_start = board.words.start[line]
-    bit_sets = fitting.sets[crossing_role]
-    width = fitting.width[crossing_role]
+    orthogonal_entries = board.orthogonal_entries
+    map_indices = strips.map_indices[crossing_role]
+    map_start = board.maps.start[line]
+    bit_sets = orthogonal_entries.sets[crossing_role]
+    width = orthogonal_entries.width[crossing_role]
     max_count = map_count * board.lists.divisor[line]
     a_entries = bit_sets[A, a * width :]
     b_entries = bit_sets[B, b * width :]
@@ -169,44 +172,45 @@ def _find_orthogonal_maps(crossing_role, a, b, c, map_count, board, strips):
     count = 0
     word = 0
     while count < max_count:
-        orthogonal_entries = a_entries[word] & b_entries[word] & c_entries[word]
-        while orthogonal_entries != 0:
-            entry = WORD * word + lowest_index(orthogonal_entries)
-            orthogonal_entries &= orthogonal_entries - ONE
+        entries = a_entries[word] & b_entries[word] & c_entries[word]
+        while entries != 0:
+            entry = ENTRIES_PER_INTEGER * word + lowest_index(entries)
+            entries &= entries - ONE
             for line_map in range(map_start[entry], map_start[entry + 1]):
-                maps[count] = line_map
+                map_indices[count] = line_map
                 count += 1
         word += 1
-    strips.fitting[crossing_role] = count
-    strips.stale[crossing_role] = True
+    strips.map_count[crossing_role] = count
+    strips.is_stale[crossing_role] = True
 
 
 @jitable
 def _write_triple(choice, a_entry, b_entry, c_entry, board, strips, out):
-    """Write the solutions of a triple, except SKIP, until LEFT solutions are written.
+    """Write the solutions of a triple, except SKIP, until REMAINING solutions are written.
 
     ``choice`` is the index of the prepared strips for the first maps of the entries of A and B.
     """
     state = strips.state
-    solution_count = strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]  # per three maps
+    # For every three maps of the entries of A, B and C, all combinations of maps of P, Q and R.
+    solution_count = strips.map_count[P] * strips.map_count[Q] * strips.map_count[R]
     skip = state[SKIP]
     state[SKIP] = 0
-    for a_map in words_of(A, a_entry, board):
-        for b_map in words_of(B, b_entry, board):
-            for c_map in words_of(C, c_entry, board):
+    for a_map in maps_of(A, a_entry, board):
+        for b_map in maps_of(B, b_entry, board):
+            for c_map in maps_of(C, c_entry, board):
                 if skip >= solution_count:
                     skip -= solution_count
                     continue
-                place_word(A, a_map, board, strips)
-                place_word(B, b_map, board, strips)
-                place_word(C, c_map, board, strips)
+                place_map(A, a_map, board, strips)
+                place_map(B, b_map, board, strips)
+                place_map(C, c_map, board, strips)
                 for crossing_role in range(3):
-                    if crossing_role != P and state[PREPARED]:
+                    if crossing_role != P and state[IS_PREPARED]:
                         choose_strips(crossing_role, choice, board, strips)
-                    elif strips.stale[crossing_role]:
+                    elif strips.is_stale[crossing_role]:
                         write_strips(crossing_role, board, strips)
                 _write_unions(skip, strips, out)
-                if state[LEFT] == 0:
+                if state[REMAINING] == 0:
                     return
                 skip = 0
             # Strips were prepared for every two maps of A and B, in this order.
@@ -215,16 +219,16 @@ def _write_triple(choice, a_entry, b_entry, c_entry, board, strips, out):
 
 @jitable
 def _write_unions(skip, strips, out):
-    """Write all unions of three strips, except the first ``skip``, until LEFT are written."""
+    """Write all unions of three strips, except the first ``skip``, until REMAINING are written."""
     state = strips.state
     all_strips = strips.strips
     p_and_q = strips.united
-    strip_start = strips.at
-    p_count = strips.fitting[P]
-    q_count = strips.fitting[Q]
-    r_count = strips.fitting[R]
-    remaining = state[LEFT]
-    target = state[AT]
+    strip_start = strips.strip_start
+    p_count = strips.map_count[P]
+    q_count = strips.map_count[Q]
+    r_count = strips.map_count[R]
+    remaining = state[REMAINING]
+    target = state[NEXT_BYTE]
     width = CELLS + (strips.form[END] != 0)
     # The map of R changes fastest, then that of Q.
     p = skip // (q_count * r_count)
@@ -249,5 +253,5 @@ def _write_unions(skip, strips, out):
         if q == q_count:
             p = p + 1
             q = 0
-    state[LEFT] = remaining
-    state[AT] = target
+    state[REMAINING] = remaining
+    state[NEXT_BYTE] = target

@@ -214,7 +214,7 @@ def test_too_expensive(shape: str) -> None:
 @pytest.mark.parametrize(
     ("board", "bounds", "message"),
     [
-        ("1f", {"most_maps": 1000}, r"(stack|band) \d has [\d,]+ maps, more than 1,000"),
+        ("1f", {"max_maps": 1000}, r"(stack|band) \d has [\d,]+ maps, more than 1,000"),
         ("1f", {"memory": 300_000}, r"(stack|band) \d has [\d,]+ maps, and not the memory to list"),
         ("1f", {"memory": 100}, r"(stack|band) \d needs a graph of more than 100 bytes"),
         ("2x4", {"memory": 150_000_000}, r"[\d,]+ bytes of memory, more than"),

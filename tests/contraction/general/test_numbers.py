@@ -15,12 +15,12 @@ from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.order import LOW, JoinOrder
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.arrays import Branches
-from gpusudoku.kernels.contraction.general.numbers import (
+from gpusudoku.kernels.contraction.general.ranks import (
     MISSED,
     STOPPED,
-    Found,
+    RankTerms,
+    bounded_product,
     find_terms,
-    times,
 )
 from tests import naive
 from tests.boards import puzzle
@@ -108,14 +108,14 @@ def test_sums_over_64_bits() -> None:
     branch = Branches(*(field[number : number + 1] for field in orientation.branches))
     branch_sum = int(sums[number, 0])
 
-    def find(ranks: list[int], shift: int = 0, stop: int = 0) -> tuple[int, Found]:
+    def find(ranks: list[int], shift: int = 0, stop: int = 0) -> tuple[int, RankTerms]:
         """Find the terms of ranks where multiplicities of the last level are shifted."""
         multiplicity = index.multiplicity.copy()
         multiplicity[index.begin[-2] :] <<= np.uint64(shift)
-        terms = Found(
+        terms = RankTerms(
             entries=np.zeros((len(ranks), len(orientation.summed)), np.int64),
             totals=np.zeros((len(ranks), len(orientation.crossing)), np.int64),
-            rest=np.zeros(len(ranks), np.uint64),
+            remainder=np.zeros(len(ranks), np.uint64),
         )
         status = find_terms(
             index._replace(multiplicity=multiplicity), *orientation.scratch(), branch,
@@ -136,8 +136,8 @@ def test_sums_over_64_bits() -> None:
     assert status == 0
     assert (shifted_terms.entries == terms.entries).all()
     assert (shifted_terms.totals == terms.totals).all()
-    remainders = zip(terms.rest.tolist(), low_bits, strict=True)
-    assert shifted_terms.rest.tolist() == [(rank << shift) + low for rank, low in remainders]
+    remainders = zip(terms.remainder.tolist(), low_bits, strict=True)
+    assert shifted_terms.remainder.tolist() == [(rank << shift) + low for rank, low in remainders]
     assert find([0, branch_sum - 1])[0] == 0
     assert find([0, branch_sum])[0] == MISSED
     assert find([1 << 64])[0] == MISSED
@@ -146,9 +146,9 @@ def test_sums_over_64_bits() -> None:
 
 def test_products_over_64_bits_raise() -> None:
     max_factor = np.uint64((1 << 63) - 1)
-    assert times(np.uint64(1), max_factor) == max_factor
-    assert times(np.uint64(1 << 32), np.uint64(1 << 31)) == 0
-    assert times(np.uint64(0), np.uint64(7)) == 0
+    assert bounded_product(np.uint64(1), max_factor) == max_factor
+    assert bounded_product(np.uint64(1 << 32), np.uint64(1 << 31)) == 0
+    assert bounded_product(np.uint64(0), np.uint64(7)) == 0
     message = "the products of this board's sum pass 64 bits"
     join = join_of(SIX)
     orientation = join.orientation

@@ -31,7 +31,7 @@ def counted(parts: Parts, stop: int = 0) -> int:
     pending_parts = list(parts.tasks)
     total = 0
     while pending_parts:
-        total += parts.sum_one(pending_parts, np.full(1, stop))[0]
+        total += parts.sum_or_divide_last(pending_parts, np.full(1, stop))[0]
     return total
 
 

@@ -13,7 +13,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general import shares as module
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.shares import join_shares
+from gpusudoku.contraction.general.shares import count_join_shares
 from gpusudoku.errors import TooExpensive
 from tests import naive
 from tests.boards import puzzle
@@ -25,7 +25,7 @@ MIDDLE = puzzle("2x3", 3, 4)
 
 def shares_of(board: Board, threads: int = 2, **options: Any) -> NDArray[Any]:
     join = join_of(board, **options)
-    return join_shares(join, summed(join), threads)
+    return count_join_shares(join, summed(join), threads)
 
 
 def shares_by_listing(board: Board) -> NDArray[np.int64]:
@@ -41,7 +41,7 @@ def test_shares_equal_those_of_a_full_list(shape: str, clues: int, seed: int) ->
     assert (shares_of(board) == expected).all()
     assert (shares_of(board, symmetric=False) == expected).all()
     # Modulo primes, as for counts over 64 bits.
-    assert (join_shares(join_of(board), 1 << 120) == expected).all()
+    assert (count_join_shares(join_of(board), 1 << 120) == expected).all()
 
 
 @pytest.mark.parametrize(("shape", "clues", "seed"), [("2x4", 9, 2), ("2x3", 3, 4)])
@@ -89,21 +89,21 @@ def test_neither_threads_nor_chunks_change_shares(monkeypatch: pytest.MonkeyPatc
 def test_little_memory_allows_fewer_threads_or_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     join = join_of(MIDDLE)
     total = summed(join)
-    shares = join_shares(join, total, 2)
+    shares = count_join_shares(join, total, 2)
     memory = 1000.0
     monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))
     with pytest.raises(TooExpensive, match="too many classes of entries meet in the boxes"):
-        join_shares(join, total, 3)
+        count_join_shares(join, total, 3)
     result = None
     while result is None:  # until the memory suffices for one thread
         memory *= 1.1
         monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))
         with suppress(TooExpensive):
-            result = join_shares(join, total, 3)
+            result = count_join_shares(join, total, 3)
     assert (result == shares).all()
 
 
 def test_no_solution_has_no_shares() -> None:
     candidates = clues_only(empty("2x2")).copy()
     candidates[-1] = 0
-    assert not join_shares(Join(candidates, Geometry(2, 2)), 0).any()
+    assert not count_join_shares(Join(candidates, Geometry(2, 2)), 0).any()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.nine.order import NineOrder
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
@@ -34,14 +34,14 @@ def candidates_of(board: Board) -> NDArray[np.uint64]:
 
 
 def contracted(board: Board, **options: bool) -> int:
-    """Count by contraction on two threads; the options are those of ``Nine``."""
+    """Count by contraction on two threads; the options are those of ``NineContraction``."""
     simplified = Frontier.of([board]).simplified(SearchSettings())
     if not len(simplified):
         return 0
-    return summed(Nine(simplified.candidates[0], **options), CpuEngine(2))[0]
+    return summed(NineContraction(simplified.candidates[0], **options), CpuEngine(2))[0]
 
 
-def summed(contraction: Nine, engine: Engine) -> tuple[int, int]:
+def summed(contraction: NineContraction, engine: Engine) -> tuple[int, int]:
     """Sum all tasks on an engine; return the sum and the number of products added up."""
     job = Job(1)
     contraction.prepare(engine.threads)
@@ -50,7 +50,7 @@ def summed(contraction: Nine, engine: Engine) -> tuple[int, int]:
     return job.counts[0], tally.products
 
 
-def multiplied(contraction: Nine, factor: int) -> Nine:
+def multiplied(contraction: NineContraction, factor: int) -> NineContraction:
     """Multiply all multiplicities of A and B by a factor, before the contraction is prepared."""
     lists = contraction.workspace.lists
     lines = contraction.workspace.roles.summed[[A, B]]

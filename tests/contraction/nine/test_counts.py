@@ -7,8 +7,8 @@ import pytest
 
 from gpusudoku import collection
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.nine.batch import contract_cheap
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.batch import count_cheap_boards
+from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cpu import CpuEngine
 from tests.boards import puzzle, spoilt
@@ -42,7 +42,7 @@ def test_boards_of_the_collection(name: str) -> None:
 
 def test_64_bits_hold_every_pair_of_the_empty_board() -> None:
     """The argument for exactness rests on this."""
-    contraction = Nine(candidates_of(board_of(0)))
+    contraction = NineContraction(candidates_of(board_of(0)))
     contraction.prepare(2)
     scratch = contraction.scratch()
     stop = np.zeros(1, np.int64)
@@ -50,7 +50,7 @@ def test_64_bits_hold_every_pair_of_the_empty_board() -> None:
         contraction.sum(range(orbit, orbit + 1), scratch, stop)[0]
         for orbit in range(contraction.pairs)
     ]
-    sizes = contraction.workspace.orbits.pairs[: contraction.pairs, 2].tolist()
+    sizes = contraction.workspace.orbits.representatives[: contraction.pairs, 2].tolist()
     assert len(orbit_sums) == 5
     assert sum(sizes) == 280**2
     assert sum(orbit_sums) * contraction.factor == GRIDS
@@ -122,7 +122,7 @@ def test_a_board_with_products_over_16_bits_is_summed_wide() -> None:
     candidates = candidates_of(puzzle(NINE, 14, 1))
     counts = []
     for factor in (1, 200):
-        contraction = multiplied(Nine(candidates), factor)
+        contraction = multiplied(NineContraction(candidates), factor)
         counts.append(summed(contraction, CpuEngine(2))[0])
         assert contraction.wide == (factor > 1)
     assert counts[1] == 200**2 * counts[0] > 0
@@ -138,7 +138,7 @@ def test_cheap_and_expensive_boards_of_a_batch() -> None:
     boards = [puzzle(NINE, clues, clues) for clues in (24, 9, 30, 22, 81, 26)]
     boards.append(spoilt(boards[-1], 3))
     expected = [contracted(board) for board in boards]
-    counts, expensive = contract_cheap(boards, 2, 1 << 30)
+    counts, expensive = count_cheap_boards(boards, 2, 1 << 30)
     assert expensive == [1]
     assert [counts[i] for i in range(7) if i != 1] == [expected[0], *expected[2:]]
     results = count_many(boards, method="contraction", device="cpu")
@@ -159,8 +159,8 @@ def test_stages_as_plain_python_equal_compiled_ones(clues: int) -> None:
         work = make_workspace()
         roles = work.roles
         allow_permutations(candidates, tables(), work.lists)
-        assert stages().survey(tables(), work.scratch, work.lists, work.numbering)
-        nanoseconds = choose_roles(work.lists, work.numbering, roles)
+        assert stages().make_lists(tables(), work.scratch, work.lists, work.indexing)
+        nanoseconds = choose_roles(work.lists, work.indexing, roles)
         arrays = work.lists.masks, roles.summed, roles.crossing, roles.shape, roles.tensor
         results.append([float(nanoseconds), *(array.tolist() for array in arrays)])
     assert results[0] == results[1]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability, engine
 from gpusudoku.engines.cuda.engine import CudaEngine
@@ -42,7 +42,7 @@ def test_counts(board: Board) -> None:
 def test_a_sum_in_many_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "SUM_TASKS", 2)
     board = puzzle("3x3", 25, 3)
-    contraction = Nine(candidates_of(board))
+    contraction = NineContraction(candidates_of(board))
     total, products = summed(contraction, CudaEngine())
     assert contraction.pairs > 4
     assert products >= contraction.pairs
@@ -53,7 +53,7 @@ def test_a_sum_in_many_launches(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wide_slabs(wide: bool, factor: int) -> None:
     """On request, or because multiplicities are too large for 16 bits."""
     board = puzzle("3x3", 26, 1)
-    contraction = multiplied(Nine(candidates_of(board), wide=wide), factor)
+    contraction = multiplied(NineContraction(candidates_of(board), wide=wide), factor)
     assert summed(contraction, CudaEngine())[0] == factor**2 * searched(board)
 
 
@@ -82,6 +82,6 @@ def test_bounds_of_narrow_slabs(
     tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
     lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
-    bounds = pair_sums.narrow_on_gpu, pair_sums.narrow_enough
+    bounds = pair_sums.is_narrow_on_gpu, pair_sums.is_narrow
     results = [bool(is_narrow(lists, roles, tensors)) for is_narrow in bounds]
     assert tuple(results) == narrow

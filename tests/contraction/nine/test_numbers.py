@@ -1,6 +1,6 @@
 """The contraction order: every rank has its own solution, the same with any number of threads.
 
-``Products`` writes the same solutions in the same order.
+``NineSolutionWriter`` writes the same solutions in the same order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpusudoku import collection
 from gpusudoku.contraction.nine import order as nine_order
-from gpusudoku.contraction.nine.order import NineOrder, Products
+from gpusudoku.contraction.nine.order import NineOrder, NineSolutionWriter
 from tests.boards import puzzle
 from tests.contraction.nine.counted import (
     GRIDS,
@@ -47,7 +47,7 @@ def spread_ranks(count: int, size: int) -> list[int]:
 
 def written(order: NineOrder, *bounds: int, threads: int | None = None) -> NDArray[np.uint8]:
     """Write all solutions, or those between two ranks, into one array."""
-    return np.concatenate([*Products(order).rows(*bounds, threads=threads)])
+    return np.concatenate([*NineSolutionWriter(order).rows(*bounds, threads=threads)])
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_products_are_in_contraction_order(clues: int) -> None:
     for start in {0, middle, order.count - length}:
         rows = written(order, start, start + length)
         assert (rows == order.at([*range(start, start + length)])).all()
-        blocks = Products(order).rows(start, start + length, text=True, threads=2)
+        blocks = NineSolutionWriter(order).rows(start, start + length, text=True, threads=2)
         lines = b"".join(block.tobytes() for block in blocks)
         assert lines == b"".join(bytes(row + ord("0")) + b"\n" for row in rows)
 
@@ -173,12 +173,12 @@ def test_neither_threads_nor_ranges_change_solutions() -> None:
     assert (written(order, threads=3) == whole).all()
     chunks = [written(order, start, stop) for start, stop in pairwise(bounds)]
     assert (np.concatenate(chunks) == whole).all()
-    assert [*Products(order).rows(7, 7)] == []
+    assert [*NineSolutionWriter(order).rows(7, 7)] == []
 
 
 def test_blocks_do_not_share_memory() -> None:
-    products = Products(order_of(board_of(16), 2))
-    with closing(products.rows(threads=2)) as generator:
+    writer = NineSolutionWriter(order_of(board_of(16), 2))
+    with closing(writer.rows(threads=2)) as generator:
         blocks = [*islice(generator, 3)]
         copies = [block.copy() for block in blocks]
         _ = [*islice(generator, 12)]
@@ -192,13 +192,13 @@ def test_blocks_do_not_share_memory() -> None:
 def test_ranks_that_do_not_exist_raise_at_once(bounds: tuple[int, int]) -> None:
     order = order_of(board_of(20))
     with pytest.raises(IndexError, match=f"there are {order.count} solutions"):
-        Products(order).rows(*bounds)
+        NineSolutionWriter(order).rows(*bounds)
 
 
 @pytest.mark.parametrize("dropped", [False, True])
 def test_threads_end_with_the_generator(dropped: bool) -> None:
     threads = set(threading.enumerate())
-    blocks = Products(order_of(board_of(0))).rows(threads=3)
+    blocks = NineSolutionWriter(order_of(board_of(0))).rows(threads=3)
     next(blocks)
     assert len(set(threading.enumerate()) - threads) == 2
     if dropped:

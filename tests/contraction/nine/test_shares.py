@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine import shares as module
-from gpusudoku.contraction.nine.shares import NineShares, many_nine_shares, nine_shares
+from gpusudoku.contraction.nine.shares import NineShares, count_many_nine_shares, count_nine_shares
 from tests.boards import puzzle
 from tests.contraction.nine.counted import GRIDS, NINE, board_of, candidates_of
 
@@ -85,7 +85,7 @@ def test_one_clue() -> None:
 def test_a_contradiction_that_only_the_lists_show() -> None:
     candidates = candidates_of(puzzle(NINE, 30, 1))
     candidates[np.bitwise_count(candidates) > 1] = 1  # digit 1 in every empty cell
-    assert (nine_shares(candidates, 1) == 0).all()
+    assert (count_nine_shares(candidates, 1) == 0).all()
 
 
 @pytest.mark.parametrize("clues", [18, 23])
@@ -128,10 +128,10 @@ def test_boards_one_after_the_other(cheap: bool, monkeypatch: pytest.MonkeyPatch
     candidates = np.array([candidates_of(board) for board in boards])
     expected = np.array([shares_of(board) for board in boards])
     for _ in "new memory", "kept memory":
-        assert (many_nine_shares(candidates, 2) == expected).all()
+        assert (count_many_nine_shares(candidates, 2) == expected).all()
         for board_candidates, shares in zip(candidates, expected, strict=True):
-            assert (nine_shares(board_candidates, 2) == shares).all()
-    assert many_nine_shares(candidates[:0], 2).shape == (0, 81, 9)
+            assert (count_nine_shares(board_candidates, 2) == shares).all()
+    assert count_many_nine_shares(candidates[:0], 2).shape == (0, 81, 9)
 
 
 def test_memory_is_not_kept_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,11 +139,11 @@ def test_memory_is_not_kept_after_an_error(monkeypatch: pytest.MonkeyPatch) -> N
         raise ArithmeticError("wrong")
 
     candidates = candidates_of(puzzle(NINE, 30, 30))
-    expected = nine_shares(candidates, 1)
+    expected = count_nine_shares(candidates, 1)
     with monkeypatch.context() as patch:
         patch.setattr(module, "exact_shares", fail)
         with pytest.raises(ArithmeticError, match="wrong"):
-            nine_shares(candidates, 1)
+            count_nine_shares(candidates, 1)
         with pytest.raises(ArithmeticError, match="wrong"):
-            many_nine_shares(candidates[None], 1)
-    assert (nine_shares(candidates, 1) == expected).all()
+            count_many_nine_shares(candidates[None], 1)
+    assert (count_nine_shares(candidates, 1) == expected).all()

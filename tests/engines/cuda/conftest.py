@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from gpusudoku.engines.cuda.search import DeviceSearch
-from tests.engines.cuda.simulator import Launched
+from tests.engines.cuda.simulator import Launch
 
 
 @pytest.fixture
-def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
-    """Every launch of a search."""
-    made = []
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launch]:
+    """Record every launch of a search."""
+    launches = []
     launch = DeviceSearch.launch
 
-    def watched(self: DeviceSearch) -> bool:
+    def recorded_launch(self: DeviceSearch) -> bool:
         rounds = self._rounds
-        before = self.boards
-        goes_on = launch(self)
-        made.append(Launched(rounds, self.threads, self.depth, before, self.boards))
-        return goes_on
+        boards_before = self.boards
+        is_unfinished = launch(self)
+        launches.append(Launch(rounds, self.threads, self.depth, boards_before, self.boards))
+        return is_unfinished
 
-    monkeypatch.setattr(DeviceSearch, "launch", watched)
-    return made
+    monkeypatch.setattr(DeviceSearch, "launch", recorded_launch)
+    return launches

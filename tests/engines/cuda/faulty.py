@@ -1,4 +1,4 @@
-"""Simulated GPUs on which something goes wrong at a given call of whatever the driver does."""
+"""Simulated GPUs on which a chosen call of the driver fails."""
 
 from __future__ import annotations
 
@@ -16,62 +16,63 @@ LOST = RuntimeError("cudaErrorUnknown: the GPU has fallen off the bus")
 
 
 class Faulty(Gpu):
-    """A simulated GPU whose call number ``at`` raises an error, and all after it.
+    """A simulated GPU on which call number ``failing_call`` and all later ones raise an error.
 
-    Calls are those that CuPy, Numba or the driver would be asked for: to allocate, to copy, to
-    launch, to make it the current device.
+    The calls that count are those that CuPy, Numba or the driver would carry out: allocations,
+    copies, launches, and changes of the current device.
     """
 
-    def __init__(self, number: int = 0, at: int | None = None) -> None:
+    def __init__(self, number: int = 0, failing_call: int | None = None) -> None:
         super().__init__(number)
         self.calls = 0
-        self.at = at
+        self.failing_call = failing_call
         names = ("asarray", "empty", "zeros", "full")
-        self.xp = SimpleNamespace(**{name: self._counted(getattr(np, name)) for name in names})
+        self.xp = SimpleNamespace(**{name: self._counting(getattr(np, name)) for name in names})
 
-    def called(self) -> None:
-        """Count a call, which fails if it is its turn."""
+    def count_call(self) -> None:
+        """Count a call, and raise the error if the call has to fail."""
         self.calls += 1
-        if self.at is not None and self.calls >= self.at:
-            raise type(LOST)(*LOST.args)  # a new one, which keeps nothing afterwards
+        if self.failing_call is not None and self.calls >= self.failing_call:
+            # A new error each time: the traceback of a shared one would keep arrays alive.
+            raise type(LOST)(*LOST.args)
 
-    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def counted(*arguments: Any) -> Any:
-            self.called()
-            return np.array(function(*arguments))  # a copy, as what comes to a GPU is
+    def _counting(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def counting_function(*arguments: Any) -> Any:
+            self.count_call()
+            return np.array(function(*arguments))  # a copy, as an array on a GPU is
 
-        return counted
+        return counting_function
 
     @contextmanager
     def current(self) -> Iterator[None]:
         with super().current():
             with self.errors():
-                self.called()
+                self.count_call()
             yield
             with self.errors():
-                self.called()
+                self.count_call()
 
     def configured(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
         launch = super().configured(kernel, blocks, threads, *arrays)
 
-        def launched(*arguments: Any) -> None:
-            self.called()
+        def counting_launch(*arguments: Any) -> None:
+            self.count_call()
             launch(*arguments)
 
-        return launched
+        return counting_launch
 
     def free_bytes(self) -> int:
-        self.called()
+        self.count_call()
         return super().free_bytes()
 
     def set_bytes(self, array: Any, value: int) -> None:
-        self.called()
+        self.count_call()
         super().set_bytes(array, value)
 
     def write(self, array: Any, values: NDArray[Any]) -> None:
-        self.called()
+        self.count_call()
         super().write(array, values)
 
     def host(self, array: Any) -> NDArray[Any]:
-        self.called()
+        self.count_call()
         return np.array(array)

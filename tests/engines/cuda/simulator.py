@@ -1,4 +1,4 @@
-"""What tests on Numba's simulator share: engines, budgets and memory of their own."""
+"""Boards, searches and limits that the tests on Numba's simulator share."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ ON_SIMULATOR = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there: see test_gpu.py"),
     pytest.mark.usefixtures("uncompiled"),
 ]
-"""The marks of the tests. Nothing on the simulator needs a compiled frontier."""
+"""The marks of the tests: their frontiers are small enough for uncompiled kernels."""
 
 CLUES = {"2x2": 4, "1x4": 4, "2x3": 14, "3x3": 40}
-"""Clues that leave so few solutions that the simulator is quick."""
+"""Numbers of clues that leave few solutions, so that the simulator is quick."""
 MANY = puzzle("2x3", 9, 6)
-"""A board with many solutions, as the simulator goes."""
+"""A board with many solutions for the slow simulator."""
 
 
-class Launched(NamedTuple):
-    """A launch of a kernel, and the boards before and after it."""
+class Launch(NamedTuple):
+    """A launch of a kernel, and the numbers of boards before and after it."""
 
     rounds: int
     threads: int
     depth: int
-    before: int
-    after: int
+    boards_before: int
+    boards_after: int
 
 
-def counted(board: Board, **options: Any) -> int:
-    """The count of a search on the simulator."""
+def count_simulated(board: Board, **options: Any) -> int:
+    """Count solutions by a search on the simulator."""
     result = count(board, device="cuda", method="search", **options)
     assert result.device == "cuda"
     return result.count
 
 
 def short_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every launch take one round only, so that there are many."""
+    """Limit every launch to one round, so that a search needs many launches."""
     monkeypatch.setattr(search, "FIRST_ROUNDS", 1)
     monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e-9)
 
 
-def limit_memory(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stacks have so many rows in all: boards, and their roots."""
-    row = shape_of(geometry).row_bytes + 8
-    share = search.MEMORY_SHARE
+def limit_memory(rows: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the GPU memory for stacks of ``rows`` rows in all."""
+    row_bytes = shape_of(geometry).row_bytes + 8  # a packed board, and the number of its root
+    free_bytes = int(rows * row_bytes / search.MEMORY_SHARE)
     monkeypatch.setattr(search, "MIN_DEPTH", 2)
-    monkeypatch.setattr(Gpu, "free_bytes", lambda self: int(levels * row / share))
+    monkeypatch.setattr(Gpu, "free_bytes", lambda self: free_bytes)

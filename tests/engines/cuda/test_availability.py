@@ -1,4 +1,4 @@
-"""Why CUDA cannot be used, in one line: drivers, GPUs and packages that are made up."""
+"""Reasons why CUDA cannot be used, with simulated drivers, GPUs and packages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = {100: b"no CUDA-capable device is detected", 803: b"system has unsupport
 
 
 class Driver:
-    """A driver that shows some GPUs, or none because of an error."""
+    """A simulated driver that reports some GPUs, or an error."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Driver:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]) -> None:
-    """Let packages be installed, by their names in the package index."""
+    """Simulate installed packages, by their names in the package index."""
 
     def version(name: str) -> str:
         if name not in versions:
@@ -60,7 +60,7 @@ def install(monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]) -> None:
 
 
 def _forget() -> None:
-    """Let the driver be asked, and packages be looked for, once more."""
+    """Clear the caches, so that the driver and the packages are examined again."""
     for function in (
         availability._driver,
         availability._package_problem,
@@ -71,7 +71,7 @@ def _forget() -> None:
 
 @pytest.fixture
 def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Let a driver be there; None: no driver."""
+    """Return a function that inserts a driver; None removes it."""
     monkeypatch.setattr(availability, "simulated", lambda: False)
     monkeypatch.setattr(availability, "find_spec", lambda name: name)
     install(monkeypatch, {"numba-cuda": "0.30.4"})
@@ -108,8 +108,8 @@ def test_no_gpu(driver: Driver | None, reason: str, insert: Any) -> None:
     assert availability.cards() == ()
 
 
-def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
-    """A slice of a GPU is one of its own."""
+def test_gpus_keep_the_order_of_the_driver(insert: Any) -> None:
+    """A slice of a GPU (MIG) counts as a GPU."""
     insert(Driver("H100 MIG 1g.10gb", "Another"))
     names = ("H100 MIG 1g.10gb", "Another")
     cards = [Card(name, 160, 130_000.0, (9, 0), 80 << 30) for name in names]
@@ -122,9 +122,9 @@ def test_the_oldest_numba_cuda(insert: Any, monkeypatch: pytest.MonkeyPatch) -> 
     install(monkeypatch, {"numba-cuda": "0.20.1"})
     too_old = f"numba-cuda 0.20.1 is too old, 0.21 or newer is needed: {INSTALL}"
     assert availability.unusable_because() == too_old
-    for found in ("0.21.1", "0.100.0", "1.0rc1", "unknown"):
-        install(monkeypatch, {"numba-cuda": found})
-        assert availability.unusable_because() is None, found
+    for version in ("0.21.1", "0.100.0", "1.0rc1", "unknown"):
+        install(monkeypatch, {"numba-cuda": version})
+        assert availability.unusable_because() is None, version
     install(monkeypatch, {"numba-cuda": "0.4"})
     assert str(availability.unusable_because()).startswith("numba-cuda 0.4 is too old")
 
@@ -145,7 +145,7 @@ def test_packages_that_are_missing(insert: Any, monkeypatch: pytest.MonkeyPatch)
         (Driver("A", "B", capabilities=[(9, 0), (6, 1)]), INSTALL),
     ],
 )
-def test_the_packages_to_install(
+def test_missing_packages_come_with_the_command_that_installs_them(
     driver: Driver, install: str, insert: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They suit the driver and the newest GPU."""
@@ -186,8 +186,8 @@ def test_drivers_and_gpus_that_are_too_old(
 ) -> None:
     insert(driver)
     install(monkeypatch, {"numba-cuda": "0.30.4", f"cupy-cuda{cuda}x": "13.6.0"})
-    found = availability.unusable_because()
-    assert found == reason or (reason and str(found).startswith(reason))
+    actual = availability.unusable_because()
+    assert actual == reason or (reason and str(actual).startswith(reason))
 
 
 def test_one_gpu_of_two_that_is_too_old(insert: Any) -> None:
@@ -204,7 +204,7 @@ SHOWN = "numba-cuda 0.30.4, cuda-toolkit 13.0.2"
 
 
 @pytest.mark.parametrize(
-    ("driver", "cupy", "shown"),
+    ("driver", "cupy", "expected"),
     [
         (
             Driver("H100", "V100", capabilities=[(9, 0), (7, 0)]),
@@ -229,15 +229,15 @@ SHOWN = "numba-cuda 0.30.4, cuda-toolkit 13.0.2"
 def test_the_command_devices(
     driver: Driver,
     cupy: dict[str, str],
-    shown: str,
+    expected: str,
     insert: Any,
     monkeypatch: pytest.MonkeyPatch,
     run: Any,
 ) -> None:
-    """A line for each GPU as scripts read it; below it what fits, above the command that mends."""
+    """Each GPU has a line for scripts, details below it, and the command that fixes a problem."""
     insert(driver)
     install(monkeypatch, {**PACKAGES, **cupy})
     monkeypatch.setattr("gpusudoku.cli.info.import_packages", lambda: None)
     status, out, err = run("devices")
     assert (status, err) == (0, "")
-    assert out.split("\n", 1)[1] == shown
+    assert out.split("\n", 1)[1] == expected

@@ -1,4 +1,4 @@
-"""Errors of GPUs that are made up, and what ``auto`` does about them."""
+"""Errors of simulated GPUs, and how ``auto`` handles them."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from gpusudoku.errors import DeviceError
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (RuntimeError("no\n  such\n\n thing"), "no such thing"),
         (MemoryError(), "MemoryError"),
         (RuntimeError("word " * 100), "word " * 39 + "…"),
     ],
 )
-def test_errors_of_others_are_a_short_line(error: Exception, said: str) -> None:
+def test_errors_of_libraries_become_one_short_line(error: Exception, message: str) -> None:
     with pytest.raises(DeviceError) as caught, one_line_errors("GPU 3"):
         raise error
-    assert str(caught.value) == f"GPU 3 cannot be used: {said}"
+    assert str(caught.value) == f"GPU 3 cannot be used: {message}"
 
 
 @pytest.mark.parametrize("broken", ["CuPy", "driver"])
-def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is known before anything is counted, so that ``auto`` can take the CPU."""
+def test_a_gpu_that_cannot_be_used_is_reported_before_counting(
+    broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is raised before counting begins, so that ``auto`` can use the CPU."""
     pytest.importorskip("cuda.bindings")
 
-    def fails(who: str) -> None:
-        if who == broken:
+    def fails(part: str) -> None:
+        if part == broken:
             raise RuntimeError("all devices\nare busy")
 
     @contextmanager
@@ -59,6 +61,6 @@ def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) 
     warnings: list[DeviceError] = []
     engine = make_engine(fallback=warnings.append)
     assert isinstance(engine, AutoEngine)
-    for seconds, told in (1e-3, 0), (1e6, 1), (1e6, 1):  # only long work is worth a GPU
+    for seconds, warning_count in (1e-3, 0), (1e6, 1), (1e6, 1):  # only long work is worth a GPU
         assert engine.best(SimpleNamespace(seconds=seconds, method="search"), NINE) is engine
-        assert [*map(str, warnings)] == [str(caught.value)] * told
+        assert [*map(str, warnings)] == [str(caught.value)] * warning_count

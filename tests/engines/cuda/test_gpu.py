@@ -1,4 +1,4 @@
-"""Counts and lists on a real GPU, against the CPU and known counts."""
+"""Counts and lists on a real GPU, compared to the CPU and to known counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, searched, spoilt, streamed
+from tests.boards import CLUES, full_grid, puzzle, search_boards, spoilt, stream_solutions
 
 pytestmark = pytest.mark.gpu
 
@@ -30,7 +30,7 @@ OF_MANY = collection.entry("2d").count
 
 
 def search(board: Board, **options: Any) -> Count:
-    """A search on the GPU; the method auto would contract many of these boards."""
+    """Search a board on the GPU; the method "auto" would contract many of these boards."""
     options = {"device": "cuda"} | options
     result = count(board, method="search", **options)
     assert (result.device, result.method) == ("cuda", "search")
@@ -44,7 +44,7 @@ def engine() -> Any:
     return CudaEngine()
 
 
-def test_counts_equal_the_oracle(engine: Any) -> None:
+def test_counts_equal_naive_counts(engine: Any) -> None:
     for shape, clues in CLUES.items():
         board = puzzle(shape, clues, 1)
         assert search(board, engine=engine).count == naive.count(board), shape
@@ -70,11 +70,11 @@ def test_known_counts(engine: Any) -> None:
 def test_many_boards(engine: Any) -> None:
     boards = [puzzle("3x3", 32, seed) for seed in range(200)]
     boards.append(spoilt(boards[0], 0))
-    found = [result.count for result in count_many(boards, engine=engine)]
-    assert found == [result.count for result in count_many(boards, device="cpu")]
+    counts = [result.count for result in count_many(boards, engine=engine)]
+    assert counts == [result.count for result in count_many(boards, device="cpu")]
     for cutoff in (None, 1e300):
-        counts = searched([FEW, MANY], engine, Options(cutoff=cutoff)).counts
-        assert counts == [OF_FEW, OF_MANY]
+        search_counts = search_boards([FEW, MANY], engine, Options(cutoff=cutoff)).counts
+        assert search_counts == [OF_FEW, OF_MANY]
 
 
 @pytest.mark.parametrize("room", [64 << 20, 81 * 300], ids=["room for all", "a hundred launches"])
@@ -82,9 +82,9 @@ def test_listing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from gpusudoku.engines.cuda import search as search_module
 
     monkeypatch.setattr(search_module, "ROOM_BYTES", room)
-    found = streamed(FEW, device="cuda")
-    assert sorted(found) == sorted(streamed(FEW, device="cpu"))
-    assert len(found) == OF_FEW
+    found_solutions = stream_solutions(FEW, device="cuda")
+    assert sorted(found_solutions) == sorted(stream_solutions(FEW, device="cpu"))
+    assert len(found_solutions) == OF_FEW
     assert solve(FEW, device="cuda").unique is False
 
 
@@ -103,19 +103,19 @@ def test_an_interrupt(engine: Any) -> None:
         if state.count:
             raise KeyboardInterrupt
 
-    before = threading.active_count()
+    threads_before = threading.active_count()
     with pytest.raises(Interrupted) as caught, reporting(progress):
         search(Board.empty(Geometry(3, 3)), engine=engine)
     assert caught.value.count > 0
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 def test_contraction(engine: Any) -> None:
-    """The sum of 9x9 boards by the CUDA kernel; the CPU makes the tensors."""
+    """The CUDA kernel computes the sum of 9x9 boards; the CPU computes the tensors."""
     for name in ("empty", "top-band-cyclic", "2f"):
         result = count(collection.load(name), engine=engine, method="contraction")
         assert result.count == collection.entry(name).count
         assert (result.device, result.method) == ("cuda", "contraction")
     boards = [puzzle("3x3", clues, clues) for clues in (24, 3, 6, 10, 20, 30)]
-    found = [x.count for x in count_many(boards, engine=engine, method="contraction")]
-    assert found == [count(x, device="cpu", method="contraction").count for x in boards]
+    counts = [board.count for board in count_many(boards, engine=engine, method="contraction")]
+    assert counts == [count(board, device="cpu", method="contraction").count for board in boards]

@@ -1,4 +1,4 @@
-"""What a GPU is expected to take, and what is chosen by it."""
+"""Time estimates for GPUs, and the choice between GPU and CPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Work(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where records are, or would be."""
+    """Return the folder of records."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "gpusudoku"
 
@@ -52,7 +52,7 @@ def test_by_size_or_by_record(folder: Path) -> None:
 
 
 def test_seconds_of_work() -> None:
-    """A core's seconds are divided among the cores that a GPU is worth; to begin takes a while."""
+    """The estimate is the seconds of one core over the cores a GPU equals, plus the start."""
     prices = Prices(nine=100.0, larger=10.0, sums=2.0)
     begin = prices.seconds(0.0, "search", NINE)
     assert 0 < begin < 0.1
@@ -63,7 +63,7 @@ def test_seconds_of_work() -> None:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
-    """The simulator, which says that it is one."""
+    """Return an engine on the simulator whose GPU is the measured card."""
     engine = CudaEngine()
     engine.gpus[0].card = MEASURED
     monkeypatch.setattr(availability, "cards", lambda: (MEASURED,))
@@ -84,15 +84,15 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
 def test_a_gpu_that_is_asked_for_searches(
     name: str, on_cpu: str, on_gpu: str, measured: CudaEngine
 ) -> None:
-    """Unless a contraction takes a small part of the time; without an engine nothing changes."""
+    """A contraction is chosen only if it is much quicker; without an engine nothing changes."""
     board = collection.load(name)
     for engine, method in (None, on_cpu), (CpuEngine(2), on_cpu), (measured, on_gpu):
         assert choose(board, Options(), engine=engine).method == method, engine
 
 
 def test_auto_takes_what_is_quicker(measured: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = iter([measured])  # only once
-    monkeypatch.setattr("gpusudoku.engines.cuda.engine.CudaEngine", lambda on_loss: next(made))
+    engines = iter([measured])  # only once
+    monkeypatch.setattr("gpusudoku.engines.cuda.engine.CudaEngine", lambda on_loss: next(engines))
     engine = AutoEngine(4)
     for seconds, method, geometry in [
         (1.0, "search", NINE),  # a GPU is not started for that
@@ -119,7 +119,7 @@ def test_the_gpu_is_started_for_long_searches_of_16x16_boards(
 
 @pytest.mark.usefixtures("uncompiled")
 def test_the_gpu_counts_a_batch() -> None:
-    """Boards of up to 10,000 solutions; the statistics say who did it."""
+    """Boards have up to 10,000 solutions; the statistics name the device."""
     boards = ["1....2....3.....", "................", "11.............."]
     for result in count_many(boards, device="cuda"):
         assert (result.device, result.method) == ("cuda", "search")

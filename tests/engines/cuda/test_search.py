@@ -1,4 +1,4 @@
-"""The search on tiny boards in Numba's simulator: launch after launch, on one GPU or two."""
+"""The search on tiny boards in Numba's simulator, with many launches, on one or two GPUs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gpusudoku.options import Options
 from gpusudoku.search import frontier
 from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import full_grid, puzzle, searched, spoilt, streamed
+from tests.boards import full_grid, puzzle, search_boards, spoilt, stream_solutions
 from tests.engines.cuda.faulty import Faulty
 from tests.engines.cuda.simulator import (
     CLUES,
     MANY,
     ON_SIMULATOR,
-    Launched,
-    counted,
+    Launch,
+    count_simulated,
     limit_memory,
     short_launches,
 )
@@ -40,9 +40,9 @@ HARD = puzzle("2x3", 8, 6)
 
 
 @pytest.mark.parametrize("shape", list(CLUES))
-def test_counts_equal_the_oracle(shape: str) -> None:
+def test_counts_equal_naive_counts(shape: str) -> None:
     board = puzzle(shape, CLUES[shape], 1)
-    assert counted(board) == naive.count(board)
+    assert count_simulated(board) == naive.count(board)
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def test_counts_equal_the_oracle(shape: str) -> None:
 )
 def test_strategies_and_techniques(propagate: str, strategy: str) -> None:
     board = puzzle("2x3", CLUES["2x3"], 5)
-    assert counted(board, strategy=strategy, propagate=propagate) == naive.count(board)
+    assert count_simulated(board, strategy=strategy, propagate=propagate) == naive.count(board)
 
 
 def test_boards_that_are_empty_or_full() -> None:
-    assert counted(Board.empty(Geometry(1, 1))) == 1
-    assert counted(Board.empty(Geometry(2, 2))) == 288
+    assert count_simulated(Board.empty(Geometry(1, 1))) == 1
+    assert count_simulated(Board.empty(Geometry(2, 2))) == 288
     full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
-    assert counted(full) == 1
-    assert counted(spoilt(full, 0)) == 0
+    assert count_simulated(full) == 1
+    assert count_simulated(spoilt(full, 0)) == 0
 
 
 @pytest.mark.parametrize("limit", [1, 35, 36, 37, 2**64])
@@ -98,81 +98,81 @@ def test_several_roots() -> None:
     boards[1] = spoilt(boards[1], 0)
     totals = [naive.count(board) for board in boards]
     for cutoff in (None, 1e30):
-        assert searched(boards, CudaEngine(), Options(cutoff=cutoff)).counts == totals
-    limited = searched(boards, CudaEngine(), Options(limit=5)).counts
-    for found, total in zip(limited, totals, strict=True):
-        assert min(total, 5) <= found <= total
+        assert search_boards(boards, CudaEngine(), Options(cutoff=cutoff)).counts == totals
+    limited = search_boards(boards, CudaEngine(), Options(limit=5)).counts
+    for limited_count, total in zip(limited, totals, strict=True):
+        assert min(total, 5) <= limited_count <= total
 
 
 def test_every_solution_is_listed_once() -> None:
     board = puzzle("3x3", 40, 0)
-    assert sorted(streamed(board, device="cuda")) == list(naive.solutions(board))
+    assert sorted(stream_solutions(board, device="cuda")) == list(naive.solutions(board))
 
 
 def test_a_listing_up_to_a_limit() -> None:
-    assert len(streamed(MANY, device="cuda", limit=3)) == 3
+    assert len(stream_solutions(MANY, device="cuda", limit=3)) == 3
     assert solve(MANY, device="cuda").unique is False
 
 
-def test_an_interrupt(launches: list[Launched]) -> None:
-    """A search that would go on for hours, interrupted once the first solutions are found."""
+def test_an_interrupt(launches: list[Launch]) -> None:
+    """An endless search is interrupted as soon as it has found solutions."""
 
     def progress(state: Progress) -> None:
         if state.count:
             raise KeyboardInterrupt
 
-    before = threading.active_count()
+    threads_before = threading.active_count()
     with pytest.raises(Interrupted) as caught, reporting(progress):
-        counted(Board.empty(Geometry(2, 3)))
+        count_simulated(Board.empty(Geometry(2, 3)))
     assert caught.value.count > 0
     assert launches
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 def test_one_board_keeps_all_threads_busy(
-    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
-    """At first boards become more with every launch; then the threads that run dry are fed."""
+    """At first each launch multiplies the boards; later, idle threads are refilled."""
     short_launches(monkeypatch)
     monkeypatch.setattr(thread, "MAX_UNREPORTED", 2)
     gpu = count(HARD, device="cuda", method="search", cutoff=1e30)
     assert gpu.count == naive.count(HARD)
     assert {launched.rounds for launched in launches} == {1}
-    before = [launched.before for launched in launches]
+    boards_before = [launched.boards_before for launched in launches]
     threads = launches[0].threads
-    assert before[0] == 1
-    assert sum(number >= threads for number in before) > len(before) * 3 / 4
+    assert boards_before[0] == 1
+    assert sum(number >= threads for number in boards_before) > len(boards_before) * 3 / 4
     cpu = count(HARD, device="cpu", method="search", jobs=1, cutoff=1e30)
     assert gpu.stats.boards_explored == cpu.stats.boards_explored
     assert gpu.stats.launches == len(launches)
 
 
-def test_launches_get_longer(monkeypatch: pytest.MonkeyPatch, launches: list[Launched]) -> None:
-    """A thread goes on in the next launch where the last one left it."""
-    assert counted(MANY, cutoff=1e30, strategy="first") == naive.count(MANY)
+def test_launches_get_longer(monkeypatch: pytest.MonkeyPatch, launches: list[Launch]) -> None:
+    """A thread continues in the next launch where it stopped."""
+    assert count_simulated(MANY, cutoff=1e30, strategy="first") == naive.count(MANY)
     lengths = [launched.rounds for launched in launches]
     assert lengths[0] == search.FIRST_ROUNDS
     assert max(lengths) > lengths[0]
 
 
 def test_quick_launches_do_not_get_longer_without_end(
-    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
-    """A launch that ends early says nothing of how long the next may be."""
+    """A launch that ends early is no measure of the length of the next one."""
     monkeypatch.setattr(search, "ROOM_BYTES", 16)  # room for one solution
     monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e9)
-    found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
-    assert len(found) == 70
+    found_solutions = stream_solutions(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
+    assert len(found_solutions) == 70
     assert len(launches) >= 64
     assert max(launched.rounds for launched in launches) <= search.MAX_ROUNDS
 
 
-def test_nor_do_launches_that_full_stacks_end(
-    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+def test_launches_that_full_stacks_end_do_not_get_longer(
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
     limit_memory(0, HARD.geometry, monkeypatch)
     monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e9)
-    assert counted(HARD, cutoff=1e30) == naive.count(HARD)
+    assert count_simulated(HARD, cutoff=1e30) == naive.count(HARD)
     assert max(launched.rounds for launched in launches) <= search.MAX_ROUNDS
 
 
@@ -182,13 +182,13 @@ def test_whole_warps(
     threads: int,
     depth: int,
     monkeypatch: pytest.MonkeyPatch,
-    launches: list[Launched],
+    launches: list[Launch],
 ) -> None:
-    """Threads that wait for each other are all there, and have stacks: here in warps of two."""
+    """All threads of a warp (two here) exist and have stacks, as they wait for each other."""
     limit_memory(levels, MANY.geometry, monkeypatch)
     engine = CudaEngine()
     engine.gpus[0].warp = 2
-    assert counted(puzzle("2x3", 12, 6), cutoff=1e30, engine=engine) > 0
+    assert count_simulated(puzzle("2x3", 12, 6), cutoff=1e30, engine=engine) > 0
     assert {(launched.threads, launched.depth) for launched in launches} == {(threads, depth)}
 
 
@@ -199,7 +199,7 @@ def two_gpus() -> CudaEngine:
 
 
 def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it starts on one GPU; the other asks for some, if there is any."""
+    """All work starts on one GPU; the other one takes a part of it."""
     short_launches(monkeypatch)
     result = count(HARD, engine=two_gpus(), method="search", cutoff=1e30)
     assert result.count == naive.count(HARD)
@@ -208,13 +208,13 @@ def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
     assert count(full, engine=two_gpus(), method="search").count == 1
     boards = [spoilt(full, 0), *(puzzle("2x3", clues, clues) for clues in (11, 36, 12))]
-    assert searched(boards, two_gpus()).counts == [naive.count(board) for board in boards]
+    assert search_boards(boards, two_gpus()).counts == [naive.count(board) for board in boards]
 
 
 def test_the_forecast_learns_while_a_gpu_searches(
-    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
-    """The nodes that are expected are within a factor of two of those that are searched."""
+    """The forecast of the number of nodes is right within a factor of two."""
     short_launches(monkeypatch)
     monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
     monkeypatch.setattr(frontier, "SAMPLING_SHARE", 1.0)

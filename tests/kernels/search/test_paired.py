@@ -15,7 +15,7 @@ from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.kernels.search.step import build_steps
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import as_it_is, puzzle
+from tests.boards import not_compiled, puzzle
 
 SIDE = MAX_OPEN_CELLS // 2
 """The most rows, and the most columns, with open cells: each has two of these cells or more."""
@@ -75,8 +75,8 @@ def test_paired_boards_are_detected(shape: str, clues: int) -> None:
     boards = [puzzle(shape, clues, seed) for seed in range(100)]
     frontier = Frontier.of(boards).simplified(SearchSettings())
     packing = frontier.shape
-    load = build_moves(packing, as_it_is).load
-    has_two = build_paired(packing, as_it_is).has_two
+    load = build_moves(packing, not_compiled).load
+    has_two = build_paired(packing, not_compiled).has_two
     advance = build_steps(packing, SearchSettings().techniques, packing.lanes).advance
     memory = packing.memory(packing.lanes)
     lane = 1

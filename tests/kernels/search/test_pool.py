@@ -27,7 +27,7 @@ from gpusudoku.kernels.search import pool
 from gpusudoku.kernels.search.arguments import BELOW_BOTTOM, TOP, CpuPool, Stack
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
-from tests.boards import as_it_is, puzzle
+from tests.boards import not_compiled, puzzle
 
 ATOMIC = ("load", "load_relaxed", "store", "add", "compare_exchange", "pause", "sleep")
 SHAPE = Shape(2, 2)
@@ -138,7 +138,7 @@ class Model:
     def work(self, stack: Stack, suspends: bool) -> None:
         """Do what a thread does. At random times, recall all threads, and end if ``suspends``."""
         # Looked up now, when the atomic operations are those that call the scheduler.
-        take, receive, give = pool.build_sharing(SHAPE, as_it_is)
+        take, receive, give = pool.build_sharing(SHAPE, not_compiled)
         self.pool.state[pool.JOINED] += 1
         height = 0
         low = 0

@@ -1,4 +1,4 @@
-"""Counts of the search: equal to the naive oracle's, published totals, wide boards."""
+"""Counts of the search: equal to naive counts and published totals, also of wide boards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.boards import (
     pattern,
     puzzle,
     run_uncompiled,
-    searched,
+    search_boards,
     spoilt,
 )
 
@@ -35,7 +35,7 @@ def counted(board: Board, **options: Any) -> int:
 @pytest.mark.parametrize(
     ("shape", "nodes"), [("2x2", 238), ("2x3", 2052), ("3x3", 190), ("2x5", 24), ("4x4", 12)]
 )
-def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
+def test_counts_equal_naive_counts(shape: str, nodes: int) -> None:
     """Boards with solutions, spoilt ones, which mostly have none, and full ones.
 
     The number of nodes tells whether cells are chosen, and techniques applied, as before.
@@ -58,7 +58,7 @@ def test_larger_trees_equal_the_contraction(shape: str, clues: int, nodes: int) 
     number = count(board, device="cpu", method="search", jobs=1).count
     assert number == count(board, device="cpu", method="contraction").count > 10
     # Without the quick search, whose lanes leave boards behind: how many depends on the processor.
-    outcome = searched([board], CpuEngine(1))
+    outcome = search_boards([board], CpuEngine(1))
     assert (outcome.counts, outcome.stats.nodes) == ([number], nodes)
 
 
@@ -112,7 +112,7 @@ def test_several_boards_at_once_keep_their_counts() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([8, 36, 12, 9, 20, 8])]
     boards[3] = spoilt(puzzle("2x3", 36, 3), 3)
     for jobs in [1, 2]:
-        counts = searched(boards, CpuEngine(jobs)).counts
+        counts = search_boards(boards, CpuEngine(jobs)).counts
         assert counts == [naive.count(board) for board in boards]
         assert counts[3] == 0
 
@@ -131,7 +131,7 @@ def test_a_search_out_of_room_for_solutions_goes_on_where_it_stopped(
         written_solutions.extend(map(tuple, block.tolist()))
         assert roots.tolist() == [0] * len(block)
 
-    counts = searched([board], CpuEngine(1), on_solutions=on_solutions).counts
+    counts = search_boards([board], CpuEngine(1), on_solutions=on_solutions).counts
     assert max(blocks) <= 37 < max(blocks) + Shape(3, 3).lanes
     assert counts == [len(written_solutions)]
     assert sorted(written_solutions) == list(naive.solutions(board))

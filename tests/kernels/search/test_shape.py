@@ -12,7 +12,7 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search import shape as shape_module
 from gpusudoku.kernels.search.shape import SearchSettings, Shape, has_avx512
 from gpusudoku.search.frontier import Frontier
-from tests.boards import puzzle, spoilt, unpacked
+from tests.boards import puzzle, spoilt, unpack_candidates
 from tests.techniques import given_clues
 
 
@@ -46,7 +46,7 @@ def test_every_cell_has_a_bit_of_its_own(shape: tuple[int, int]) -> None:
     assert np.bitwise_count(rows).sum() == np.bitwise_count(masks).sum()
     for row, mask in zip(rows, masks.tolist(), strict=True):
         expected = [{d + 1 for d in range(geometry.n) if bits >> d & 1} for bits in mask]
-        assert unpacked(packing, row) == expected
+        assert unpack_candidates(packing, row) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_clues_leave_their_peers(shape: str) -> None:
     for seed in range(3):
         board = puzzle(shape, Geometry.parse(shape).cells // 3, seed)
         frontier = Frontier.of([board])
-        assert unpacked(frontier.shape, frontier.boards[0]) == given_clues(board)
+        assert unpack_candidates(frontier.shape, frontier.boards[0]) == given_clues(board)
 
 
 @pytest.mark.parametrize("shape", ["1x1", "2x2", "1x5", "3x3", "5x2", "4x4", "1x17"])
@@ -106,7 +106,7 @@ def test_boards_are_packed_together_with_contradictory_ones(shape: str) -> None:
     no_candidates = [set[int]()] * geometry.cells
     for board, packed in zip(boards, frontier.boards, strict=True):
         expected = no_candidates if board.conflicts else given_clues(board)
-        assert unpacked(frontier.shape, packed) == expected
+        assert unpack_candidates(frontier.shape, packed) == expected
 
 
 @pytest.mark.filterwarnings("error")

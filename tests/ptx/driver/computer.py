@@ -1,4 +1,4 @@
-"""A computer with cards: programs in processes of their own, over the stand-in for the driver."""
+"""A simulated computer with GPUs: it runs programs in subprocesses, with the stand-in driver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.compiler import COMPILING_SECONDS, need_compiler, need_numba_cuda, said
+from tests.compiler import COMPILING_SECONDS, need_compiler, need_numba_cuda, run_script
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -26,44 +26,46 @@ for arguments, failures in json.load(sys.stdin):
     machine.mend(failures)
     print(json.dumps(captured(arguments)), flush=True)
 """
-"""Runs one command after the other: what is built for the first need not be built again."""
+"""A script that runs commands in one process, so that later commands use kernels already built."""
 
 NOTHING_COMPILED = """
 from numba.cuda.cudadrv import nvvm
 
-def refused(*_, **__):
+def refuse(*_, **__):
     raise RuntimeError("compiled, though it was kept")
 
-nvvm.compile_ir = refused
+nvvm.compile_ir = refuse
 """
-"""Lets no kernel be compiled for a card."""
+"""A script that prevents the compiling of kernels for a card."""
 
 Command = tuple[Sequence[str], Mapping[str, Sequence[int]]]
-"""Arguments of the program, and what goes wrong while it runs: see ``Machine``."""
+"""The arguments of the program, and the failures while it runs: see ``Machine``."""
 
 
 class Answer(NamedTuple):
+    """The exit status and the output of a command."""
+
     status: int
     out: str
     err: str
 
 
 def without_compiling(err: str) -> str:
-    """What was said on stderr but for what is compiled, which the first to need it says."""
+    """Return stderr without messages about compiling, which depend on the order of the tests."""
     lines = err.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("gpusudoku: compiling "))
 
 
-def first(path: Path | str, variable: str) -> str:
-    """A list of folders that begins with this, and goes on as a variable has it."""
+def prepend(path: Path | str, variable: str) -> str:
+    """Return the list of folders in an environment variable, with ``path`` as the first."""
     return os.pathsep.join(filter(None, [str(path), os.environ.get(variable)]))
 
 
 class Computer:
-    """Everywhere ``cards`` are what the cards are to be: see ``Machine``."""
+    """Runs programs with the stand-in driver; ``cards`` describes its GPUs: see ``Machine``."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the library in a folder; skips the test where that, or NVIDIA's compiler, fails."""
+        """Build the library in a folder; skip the test without a C compiler or NVIDIA's."""
         need_numba_cuda()
         compiler = shutil.which("cc")
         if sys.platform != "linux" or compiler is None:
@@ -76,15 +78,15 @@ class Computer:
 
     def _variables(self, cards: dict[str, Any]) -> dict[str, str]:
         return {
-            "LD_LIBRARY_PATH": first(self._folder, "LD_LIBRARY_PATH"),
-            "PYTHONPATH": first(f"{ROOT}{os.pathsep}{HERE / 'arrays'}", "PYTHONPATH"),
+            "LD_LIBRARY_PATH": prepend(self._folder, "LD_LIBRARY_PATH"),
+            "PYTHONPATH": prepend(f"{ROOT}{os.pathsep}{HERE / 'arrays'}", "PYTHONPATH"),
             "PTX_CARDS": json.dumps(cards),
         }
 
     def gpusudoku(self, *arguments: str, **cards: Any) -> Answer:
-        """Run one command in a process."""
+        """Run one command in a process of its own."""
         environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "gpusudoku", *arguments],
             env=environment | self._variables(cards),
             capture_output=True,
@@ -92,7 +94,7 @@ class Computer:
             timeout=COMPILING_SECONDS,
             check=False,
         )
-        return Answer(done.returncode, done.stdout, without_compiling(done.stderr))
+        return Answer(process.returncode, process.stdout, without_compiling(process.stderr))
 
     def session(
         self,
@@ -101,11 +103,11 @@ class Computer:
         variables: Mapping[str, str] | None = None,
         **cards: Any,
     ) -> list[Answer]:
-        """Run commands in one process; ``before`` is what the process runs first."""
+        """Run commands in one process; ``before`` is a script that it runs first."""
         variables = {**(variables or {}), **self._variables(cards)}
-        lines = said(before + SESSION, given=json.dumps(commands), **variables)
+        lines = run_script(before + SESSION, stdin=json.dumps(commands), **variables)
         return [Answer(status, out, without_compiling(err)) for status, out, err in lines]
 
     def script(self, text: str, **cards: Any) -> list[Any]:
-        """Run Python; what it prints are lines of JSON."""
-        return said(text, **self._variables(cards))
+        """Run a Python script that prints lines of JSON; return their values."""
+        return run_script(text, **self._variables(cards))

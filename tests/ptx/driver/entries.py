@@ -1,7 +1,7 @@
-"""The functions of the driver's library, called as from C.
+"""The functions of the driver's library, with the interface of C.
 
-It is what Numba-cuda, cuda.bindings and cuda.core ask for here. Streams do not run by themselves:
-whatever is called has happened when it returns, but for what goes wrong in a kernel.
+These are the functions that numba-cuda, cuda.bindings and cuda.core call in the tests. Streams are
+synchronous: each call is finished when it returns. Only the error of a kernel is reported later.
 """
 
 # ruff: noqa: N802 - the names are NVIDIA's
@@ -47,10 +47,12 @@ ERRORS = {
     719: "CUDA_ERROR_LAUNCH_FAILED",
     803: "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
 }
-STILL_DO = ("cuInit", "cuDriver", "cuDevice", "cuCtxGet", "cuCtxP", "cuCtxSet", "cuGetError")
-"""Functions that do not mind what happened on a card begin with one of these."""
-MAX_THREADS, SHARED, REGISTERS = 0, 1, 4
-"""Attributes of a function."""
+UNAFFECTED = ("cuInit", "cuDriver", "cuDevice", "cuCtxGet", "cuCtxP", "cuCtxSet", "cuGetError")
+"""The first letters of functions that work even after an error on the card."""
+# The numbers of attributes of a function in the driver's header.
+MAX_THREADS = 0
+SHARED = 1
+REGISTERS = 4
 
 Numbers = POINTER(c_int)
 Words = POINTER(c_uint64)
@@ -59,51 +61,57 @@ Handles = POINTER(c_void_p)
 Texts = POINTER(c_char_p)
 
 entries: dict[str, Any] = {}
-held: dict[int, Any] = {}
+objects: dict[int, Any] = {}
 """Modules and functions by their handles."""
 handles = count(1)
 
 
 def address(name: str) -> int:
-    """Where a function is; 0 if there is none of that name."""
-    return cast(entries[name], c_void_p).value or 0 if name in entries else 0
+    """Return the address of a function; 0 if there is no function of that name."""
+    if name not in entries:
+        return 0
+    return cast(entries[name], c_void_p).value or 0
 
 
 def entry(*types: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function of the library: it returns 0, or the code of an error."""
+    """Decorate a function of the library, which returns 0 or the code of an error to C.
 
-    def made(function: Callable[..., None]) -> Callable[..., None]:
+    ``types`` are the types of its parameters in C.
+    """
+
+    def add_entry(function: Callable[..., None]) -> Callable[..., None]:
         name = function.__name__
 
-        def called(*arguments: Any) -> int:
+        def call(*arguments: Any) -> int:
             try:
                 code = machine.failure(name)
-                if not code and contexts.stack and not name.startswith(STILL_DO):
-                    code = contexts.device.broken
+                if not code and contexts.stack and not name.startswith(UNAFFECTED):
+                    code = contexts.device.error_code
                 if not code:
                     function(*arguments)
             except DriverError as error:
                 return error.code
-            except BaseException:
+            except BaseException:  # an exception must not reach C
                 traceback.print_exc()
                 return UNKNOWN
             return code
 
-        entries[name] = CFUNCTYPE(c_int, *types)(called)
+        entries[name] = CFUNCTYPE(c_int, *types)(call)
         return function
 
-    return made
+    return add_entry
 
 
-def keep(thing: Any) -> int:
+def add_object(new_object: Any) -> int:
+    """Store a module or function; return its new handle."""
     handle = next(handles)
-    held[handle] = thing
+    objects[handle] = new_object
     return handle
 
 
 @cache
 def text_of(code: int) -> bytes:
-    """What an error is called; kept, since C gets a pointer to it."""
+    """Return the name of an error; the cache keeps it alive, since C gets a pointer to it."""
     if code not in ERRORS:
         raise DriverError(INVALID_VALUE)
     return ERRORS[code].encode()
@@ -223,32 +231,32 @@ def cuMemFree(pointer: int) -> None:
 
 
 @entry(c_uint64, c_void_p, c_size_t)
-def cuMemcpyHtoD(to: int, source: int, size: int) -> None:
-    contexts.device.check(to, size)
-    memmove(to, source, size)
+def cuMemcpyHtoD(target: int, source: int, size: int) -> None:
+    contexts.device.check(target, size)
+    memmove(target, source, size)
 
 
 @entry(c_void_p, c_uint64, c_size_t)
-def cuMemcpyDtoH(to: int, source: int, size: int) -> None:
+def cuMemcpyDtoH(target: int, source: int, size: int) -> None:
     contexts.device.check(source, size)
-    memmove(to, source, size)
+    memmove(target, source, size)
 
 
 @entry(Handles, c_void_p, c_void_p, c_void_p, c_uint, c_void_p, c_void_p, c_uint)
 def cuLibraryLoadData(library: Any, code: int, *options: Any) -> None:
-    library[0] = keep(Module(code))
+    library[0] = add_object(Module(code))
 
 
 @entry(Handles, c_void_p, c_char_p)
 def cuLibraryGetKernel(kernel: Any, library: int, name: bytes) -> None:
-    kernel[0] = keep(Function(held[library], name.decode()))
+    kernel[0] = add_object(Function(objects[library], name.decode()))
 
 
 @entry(Numbers, c_int, c_void_p, c_int)
 def cuKernelGetAttribute(value: Any, attribute: int, kernel: int, device: int) -> None:
-    function = held[kernel]
-    known = {MAX_THREADS: 1024, SHARED: function.shared, REGISTERS: function.registers}
-    value[0] = known.get(attribute, 0)
+    function = objects[kernel]
+    attributes = {MAX_THREADS: 1024, SHARED: function.shared, REGISTERS: function.registers}
+    value[0] = attributes.get(attribute, 0)
 
 
 @entry(Numbers, c_int, c_void_p)
@@ -260,11 +268,11 @@ def cuFuncGetAttribute(value: Any, attribute: int, kernel: int) -> None:
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: Any, kernel: int, block: int, shared: int
 ) -> None:
-    blocks[0] = contexts.device.blocks_at_once(held[kernel], block)
+    blocks[0] = contexts.device.blocks_at_once(objects[kernel], block)
 
 
 class LaunchConfig(Structure):
-    """What the header calls CUlaunchConfig."""
+    """The struct CUlaunchConfig of the header."""
 
     _fields_ = [
         ("grid", c_uint * 3),
@@ -278,13 +286,15 @@ class LaunchConfig(Structure):
 
 @entry(POINTER(LaunchConfig), c_void_p, Handles, Handles)
 def cuLaunchKernelEx(config: Any, kernel: int, parameters: Any, extra: Any) -> None:
-    it = config[0]
-    contexts.device.launch(held[kernel], tuple(it.grid), tuple(it.block), it.shared, parameters)
+    launch = config[0]
+    grid = tuple(launch.grid)
+    block = tuple(launch.block)
+    contexts.device.launch(objects[kernel], grid, block, launch.shared, parameters)
 
 
 @entry(c_void_p, *[c_uint] * 7, c_void_p, Handles, Handles)
-def cuLaunchKernel(kernel: int, *rest: Any) -> None:
-    *sizes, shared, _, parameters, _ = rest
+def cuLaunchKernel(kernel: int, *arguments: Any) -> None:
+    *sizes, shared, _stream, parameters, _extra = arguments
     grid = tuple(sizes[:3])
     block = tuple(sizes[3:])
-    contexts.device.launch(held[kernel], grid, block, shared, parameters)
+    contexts.device.launch(objects[kernel], grid, block, shared, parameters)

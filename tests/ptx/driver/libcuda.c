@@ -1,5 +1,5 @@
-/* The driver's library, of which nearly nothing is here: whoever asks for a function gets one that
-   entries.py makes, in the process of Python that loads this library. */
+/* A stand-in for the driver's library. Nearly all of its functions are written in Python: entries.py
+   provides them, in the Python process that loads this library. */
 
 #include <string.h>
 
@@ -14,23 +14,23 @@ extern void Py_DecRef(Object *);
 
 enum { SUCCESS = 0, NOT_FOUND = 500 };
 
-/* What is given back when Python has ended. */
-static int nothing(void) { return SUCCESS; }
+/* The functions that release resources are called after Python has ended. */
+static int do_nothing(void) { return SUCCESS; }
 
 static void *find(const char *name) {
     if (!strcmp(name, "cuLibraryUnload") || !strcmp(name, "cuDevicePrimaryCtxRelease"))
-        return (void *)nothing;
+        return (void *)do_nothing;
     void *address = 0;
-    int held = PyGILState_Ensure();
+    int gil_state = PyGILState_Ensure();
     Object *entries = PyImport_ImportModule("tests.ptx.driver.entries");
-    Object *found = entries ? PyObject_CallMethod(entries, "address", "s", name) : 0;
-    if (found)
-        address = PyLong_AsVoidPtr(found);
+    Object *number = entries ? PyObject_CallMethod(entries, "address", "s", name) : 0;
+    if (number)
+        address = PyLong_AsVoidPtr(number);
     else
         PyErr_Print();
-    Py_DecRef(found);
+    Py_DecRef(number);
     Py_DecRef(entries);
-    PyGILState_Release(held);
+    PyGILState_Release(gil_state);
     return address;
 }
 
@@ -42,7 +42,7 @@ int cuGetProcAddress_v2(const char *name, void **function, int version, unsigned
     return *function ? SUCCESS : NOT_FOUND;
 }
 
-/* What the engine finds by name, before it imports anything of NVIDIA's. */
+/* The functions that the engine finds by name, before it imports NVIDIA's packages. */
 #define ENTRY(name, types, values) \
     int name types { return ((int(*) types)find(#name)) values; }
 

@@ -1,4 +1,4 @@
-"""The cards that the stand-in for the driver shows: memory, contexts, launches and failures."""
+"""The GPUs of the stand-in driver: their memory, contexts, launches and failures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ from tests.ptx.driver.modules import Function
 from tests.ptx.function import offsets
 from tests.ptx.launch import MAX_THREADS, POISON, Fault, Region, memory
 
-INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_CONTEXT = 1, 2, 101, 201
-ILLEGAL_ADDRESS, OUT_OF_RESOURCES = 700, 701
+# The numbers of errors in the driver's header.
+INVALID_VALUE = 1
+OUT_OF_MEMORY = 2
+INVALID_DEVICE = 101
+INVALID_CONTEXT = 201
+ILLEGAL_ADDRESS = 700
+OUT_OF_RESOURCES = 701
 
 REGISTERS = 1 << 16
-"""Registers of a multiprocessor, and of a block at most."""
+"""The number of registers of a multiprocessor, and the largest number for a block."""
 MAJOR, MINOR = 75, 76
+"""The numbers of the attributes with the compute capability."""
 ATTRIBUTES = {
     1: MAX_THREADS,  # of a block
     10: 32,  # threads of a warp
@@ -35,11 +41,11 @@ ATTRIBUTES = {
     106: 16,  # blocks of a multiprocessor
     111: 1 << 10,  # bytes of shared memory of each block that the driver takes
 }
-"""What all cards have, by the numbers that the driver's header gives it."""
+"""The attributes that all cards share, by their numbers in the driver's header."""
 
 
 class DriverError(Exception):
-    """What a function of the driver returns instead of 0."""
+    """An error whose code a function of the driver returns instead of 0."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -48,15 +54,16 @@ class DriverError(Exception):
 
 @dataclass
 class Device:
-    """A card. Its memory is the host's; every array in it is known."""
+    """A card. Its memory is memory of the host."""
 
     number: int
     capability: tuple[int, int]
     memory: int
+    """The size of the memory in bytes."""
     arrays: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
-    """By address."""
-    broken: int = 0
-    """The code that everything returns, once a kernel has gone wrong."""
+    """The allocated arrays by address."""
+    error_code: int = 0
+    """The code that all functions return after a kernel has failed."""
 
     @property
     def name(self) -> str:
@@ -68,11 +75,11 @@ class Device:
 
     @property
     def free(self) -> int:
-        """Bytes that are free."""
+        """The number of free bytes."""
         return self.memory - sum(map(len, list(self.arrays.values())))
 
     def allocate(self, size: int) -> int:
-        """The address of new memory, which is full of garbage."""
+        """Return the address of new memory, which is full of garbage."""
         if size == 0:
             raise DriverError(INVALID_VALUE)
         if size > self.free:
@@ -83,19 +90,19 @@ class Device:
         return int(array.ctypes.data)
 
     def check(self, address: int, size: int) -> None:
-        """Fail unless so many bytes from there on are in one array."""
+        """Raise an error unless the ``size`` bytes from an address are inside one array."""
         for start, array in list(self.arrays.items()):
             if start <= address and address + size <= start + len(array):
                 return
         raise DriverError(INVALID_VALUE)
 
     def blocks_at_once(self, function: Function, block: int) -> int:
-        """Return how many blocks of so many threads a multiprocessor holds."""
+        """Return the number of blocks of ``block`` threads that a multiprocessor can hold."""
         warps = -(-block // 32)
-        most = [self.attributes[106], self.attributes[39] // (32 * warps)]
-        most.append(REGISTERS // (-(-function.registers // 8) * 256) // warps)
-        most.append(self.attributes[81] // (function.shared + self.attributes[111]))
-        return min(most)
+        by_threads = self.attributes[39] // (32 * warps)
+        by_registers = REGISTERS // registers_of_warp(function) // warps
+        by_shared_memory = self.attributes[81] // (function.shared + self.attributes[111])
+        return min(self.attributes[106], by_threads, by_registers, by_shared_memory)
 
     def launch(
         self,
@@ -107,12 +114,12 @@ class Device:
     ) -> None:
         """Run a kernel; ``parameters`` are the addresses of its parameters.
 
-        As on a card, what it does wrong is told by whatever is called next.
+        As on a card, the next call of any function reports an error of the kernel.
         """
         assert (shared, *grid[1:], *block[1:]) == (0, 1, 1, 1, 1), "no kernel here needs it"
         if not (grid[0] and 0 < block[0] <= MAX_THREADS):
             raise DriverError(INVALID_VALUE)
-        if -(-block[0] // 32) * -(-function.registers // 8) * 256 > REGISTERS:
+        if -(-block[0] // 32) * registers_of_warp(function) > REGISTERS:
             raise DriverError(OUT_OF_RESOURCES)
         kernel = function.kernel()
         words = bytearray()
@@ -124,23 +131,29 @@ class Device:
             kernel.run(grid[0], block[0], bytes(words), regions)
         except Fault as fault:
             print(f"the stand-in for the driver: {fault}", file=sys.stderr)
-            self.broken = ILLEGAL_ADDRESS
-        self.broken = self.broken or machine.failure("kernel")
+            self.error_code = ILLEGAL_ADDRESS
+        self.error_code = self.error_code or machine.failure("kernel")
+
+
+def registers_of_warp(function: Function) -> int:
+    """Return the registers that a warp takes: those of a thread are rounded up to 8."""
+    return -(-function.registers // 8) * 8 * 32
 
 
 class Machine:
-    """The cards as PTX_CARDS says: JSON with their capabilities, memory and ``failures``.
+    """The cards that PTX_CARDS describes: JSON with ``cards`` (capabilities), ``memory`` (bytes of
+    each card) and ``failures``.
 
-    Failures are codes by the name of a function, one for each call of it; 0 lets the call do what
-    it should. The name "kernel" stands for what kernels do once they run.
+    Failures are lists of error codes by the name of a function, a code for each call; a call with
+    code 0 succeeds. The name "kernel" is for errors of kernels while they run.
     """
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, settings: dict[str, Any]) -> None:
         self.devices = [
-            Device(number, tuple(capability), told.get("memory", 1 << 28))
-            for number, capability in enumerate(told.get("cards", [[9, 0]]))
+            Device(number, tuple(capability), settings.get("memory", 1 << 28))
+            for number, capability in enumerate(settings.get("cards", [[9, 0]]))
         ]
-        self.failures: dict[str, list[int]] = told.get("failures", {})
+        self.failures: dict[str, list[int]] = settings.get("failures", {})
 
     def device(self, number: int) -> Device:
         if not 0 <= number < len(self.devices):
@@ -148,14 +161,14 @@ class Machine:
         return self.devices[number]
 
     def failure(self, name: str) -> int:
-        """The code of what goes wrong now, or 0."""
+        """Return the code of the failure of this call, or 0."""
         codes = self.failures.get(name)
         return codes.pop(0) if codes else 0
 
     def mend(self, failures: dict[str, list[int]]) -> None:
-        """Let all be as with new cards, which no program can do; then other things go wrong."""
+        """Repair all cards, as no program can do with real ones, and set the next failures."""
         for device in self.devices:
-            device.broken = 0
+            device.error_code = 0
         self.failures = failures
 
 
@@ -163,9 +176,9 @@ machine = Machine(json.loads(os.environ.get("PTX_CARDS", "{}")))
 
 
 class Contexts(threading.local):
-    """The contexts of the calling thread; the last is the current one.
+    """The stack of contexts of the calling thread; the last is the current one.
 
-    A card has one: its primary context, whose handle is FIRST more than its number.
+    Each card has only its primary context, whose handle is FIRST + the number of the card.
     """
 
     FIRST = 0x1000

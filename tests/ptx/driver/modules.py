@@ -1,4 +1,4 @@
-"""Modules that are loaded: machine code for a card, and the PTX from which it was made."""
+"""Loaded modules: machine code for a card, and the PTX from which it was generated."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from types import FrameType
 from tests.ptx.launch import Kernel, load
 
 SECTION = struct.Struct("<IIQQQQIIQQ")
-FACTS = 0x70000000
-"""The type of the sections that have facts about functions."""
-HAS_REGISTERS = re.compile(rb"\x04\x2f\x08\x00.{4}(.{4})", re.DOTALL)
-"""The fact that a function, which is a symbol, has so many registers."""
+"""An entry of the table of sections of an ELF file."""
+CUDA_INFO = 0x70000000
+"""The type of the sections with attributes of functions."""
+REGISTER_COUNT = re.compile(rb"\x04\x2f\x08\x00.{4}(.{4})", re.DOTALL)
+"""The attribute with the number of registers of a function: head, symbol, number."""
 
 
 class Module:
-    """Machine code as NVIDIA's linker made it, at an address.
+    """The machine code at an address, as NVIDIA's linker generated it.
 
-    Nothing of it can run here. What runs is the PTX that the linker was given: the program's
-    ``Code`` has it, whether this process compiled it or the store had it.
+    The CPU cannot run it. Instead it runs the PTX that was the input of the linker. The program's
+    ``Code`` has that PTX, whether this process compiled it or loaded it from the store.
     """
 
     def __init__(self, address: int) -> None:
@@ -41,25 +42,25 @@ class Function:
 
     @property
     def shared(self) -> int:
-        """Bytes of shared memory that a block takes, without what the launch adds."""
+        """Bytes of the static shared memory of a block."""
         return self.kernel().layout.spaces["shared"].size
 
     def kernel(self) -> Kernel:
-        return built(self._ptx)[self._name]
+        return build(self._ptx)[self._name]
 
 
 @cache
-def built(ptx: str) -> dict[str, Kernel]:
-    """The kernels of a module, built when the first is launched."""
+def build(ptx: str) -> dict[str, Kernel]:
+    """Build the kernels of a module; the first launch calls this."""
     return load(ptx)
 
 
 def linked_ptx() -> str:
-    """The PTX of the code that is being loaded, by the program or Numba: it is up the stack."""
+    """Return the PTX of the code that is being loaded: a local variable of a calling function."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        loading = frame.f_locals.get("code"), frame.f_locals.get("self")
-        for code in loading:
+        # The program's function has the variable `code`, Numba's is a method of its code library.
+        for code in (frame.f_locals.get("code"), frame.f_locals.get("self")):
             if type(code).__name__ == "Code":
                 return str(code.ptx)
             if type(code).__name__ == "CUDACodeLibrary":
@@ -69,14 +70,14 @@ def linked_ptx() -> str:
 
 
 def registers(address: int) -> Iterator[int]:
-    """How many registers a thread needs for each function of machine code, an ELF file."""
-    head = string_at(address, 64)
-    assert head[:4] == b"\x7fELF", "not machine code"
-    [sections] = struct.unpack_from("<Q", head, 40)
-    size, number = struct.unpack_from("<HH", head, 58)
-    for i in range(number):
-        section = string_at(address + sections + i * size, SECTION.size)
-        _, kind, _, _, offset, length, *_ = SECTION.unpack(section)
-        if kind == FACTS:
-            for found in HAS_REGISTERS.findall(string_at(address + offset, length)):
-                yield int.from_bytes(found, "little")
+    """Yield the number of registers of each function of machine code, which is an ELF file."""
+    header = string_at(address, 64)
+    assert header[:4] == b"\x7fELF", "not machine code"
+    [section_table] = struct.unpack_from("<Q", header, 40)
+    entry_size, section_count = struct.unpack_from("<HH", header, 58)
+    for i in range(section_count):
+        section = string_at(address + section_table + i * entry_size, SECTION.size)
+        _, section_type, _, _, offset, length, *_ = SECTION.unpack(section)
+        if section_type == CUDA_INFO:
+            for number in REGISTER_COUNT.findall(string_at(address + offset, length)):
+                yield int.from_bytes(number, "little")

@@ -1,8 +1,8 @@
-"""A stand-in for CuPy: as much of it as the engine uses, over the stand-in for the driver.
+"""A stand-in for CuPy, with the functions that the engine uses, on the stand-in for the driver.
 
-Its memory is that of the driver, and what it does with arrays NumPy does in place. As with CuPy, an
-array never becomes one of NumPy's by itself, nor does one of NumPy's index or meet it; and whatever
-touches an array tells of a kernel that went wrong before.
+The driver owns the memory, which is host memory, so that NumPy can compute in place. As in CuPy,
+arrays of a device are never converted to NumPy arrays implicitly, and operations cannot mix both.
+Any access to an array reports the error of an earlier kernel.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ NAMES = {
 
 
 class OutOfMemoryError(MemoryError):
-    """What CuPy's allocator raises."""
+    """The error of CuPy's allocator."""
 
 
-def called(answer: tuple[Any, ...]) -> Any:
-    """What a function of the driver returns, or CuPy's error."""
-    if code := int(answer[0]):
+def checked(answer: tuple[Any, ...]) -> Any:
+    """Return the results of a function of the driver, or raise CuPy's error for its code."""
+    code = int(answer[0])
+    if code:
         raise RuntimeError(NAMES.get(code, f"cudaErrorUnknown: error {code}"))
     return answer[1] if len(answer) == 2 else answer[1:]
 
 
-def allocated(size: int) -> Any:
-    """So many bytes of the current device, as an array of NumPy."""
+def allocate(size: int) -> Any:
+    """Allocate ``size`` bytes of the current device; return them as a NumPy array."""
     if not size:
         return np.empty(0, np.uint8)
     try:
-        pointer = int(called(driver.cuMemAlloc(size)))
+        pointer = int(checked(driver.cuMemAlloc(size)))
     except RuntimeError as error:
         if "out of memory" not in str(error):
             raise
@@ -56,22 +57,22 @@ def allocated(size: int) -> Any:
 
 
 class ndarray:  # noqa: N801
-    """An array of a device; ``held`` is NumPy's view of its memory."""
+    """An array of a device; ``host_view`` is a NumPy array of its memory."""
 
-    def __init__(self, held: Any) -> None:
-        self.held = held
-        self.shape = held.shape
-        self.dtype = held.dtype
+    def __init__(self, host_view: Any) -> None:
+        self.host_view = host_view
+        self.shape = host_view.shape
+        self.dtype = host_view.dtype
         self.device = SimpleNamespace(id=current.number)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        held = self.held
+        view = self.host_view
         return {
-            "shape": held.shape,
-            "typestr": held.dtype.str,
-            "data": (held.ctypes.data if held.size else 0, False),
-            "strides": None if held.flags.c_contiguous else held.strides,
+            "shape": view.shape,
+            "typestr": view.dtype.str,
+            "data": (view.ctypes.data if view.size else 0, False),
+            "strides": None if view.flags.c_contiguous else view.strides,
             "version": 3,
             "stream": 1,
         }
@@ -83,93 +84,95 @@ class ndarray:  # noqa: N801
         return NotImplemented
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        own = globals().get(function.__name__)
-        return NotImplemented if own is None else own(*args, **options)
+        replacement = globals().get(function.__name__)
+        return NotImplemented if replacement is None else replacement(*args, **options)
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.host_view)
 
     def __int__(self) -> int:
         return int(asnumpy(self))
 
     def __getitem__(self, key: Any) -> ndarray:
-        return result(self.held[index(key)], self.held)
+        return result(self.host_view[index(key)], self.host_view)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        ready()
-        self.held[index(key)] = on_device(value)
+        synchronize()
+        self.host_view[index(key)] = device_operand(value)
 
     def set(self, values: Any) -> None:
-        held = self.held
-        assert (values.shape, values.dtype) == (held.shape, held.dtype), "an array of its kind"
-        assert held.flags.c_contiguous, "in one piece"
-        assert values.flags.c_contiguous, "in one piece"
+        view = self.host_view
+        assert (values.shape, values.dtype) == (view.shape, view.dtype)
+        assert view.flags.c_contiguous
+        assert values.flags.c_contiguous
         if values.size:
-            called(driver.cuMemcpyHtoD(held.ctypes.data, values.ctypes.data, values.nbytes))
+            checked(driver.cuMemcpyHtoD(view.ctypes.data, values.ctypes.data, values.nbytes))
 
     @property
     def nbytes(self) -> int:
-        return int(self.held.nbytes)
+        return int(self.host_view.nbytes)
 
     @property
     def data(self) -> Any:
         return SimpleNamespace(memset=self._memset)
 
     def _memset(self, value: int, size: int) -> None:
-        ready()
-        self.held.view(np.uint8).reshape(-1)[:size] = value
+        synchronize()
+        self.host_view.view(np.uint8).reshape(-1)[:size] = value
 
     def reshape(self, *shape: int) -> ndarray:
-        return result(self.held.reshape(shape), self.held)
+        return result(self.host_view.reshape(shape), self.host_view)
 
     def transpose(self, *axes: int) -> ndarray:
-        return result(self.held.transpose(axes), self.held)
+        return result(self.host_view.transpose(axes), self.host_view)
 
     def ravel(self) -> ndarray:
-        return result(self.held.ravel(), self.held)
+        return result(self.host_view.ravel(), self.host_view)
 
     def view(self, dtype: Any) -> ndarray:
-        return result(self.held.view(dtype), self.held)
+        return result(self.host_view.view(dtype), self.host_view)
 
     def sum(self) -> ndarray:
-        return result(self.held.sum())
+        return result(self.host_view.sum())
 
     def max(self) -> ndarray:
-        return result(self.held.max())
+        return result(self.host_view.max())
 
 
 def operation(name: str) -> Any:
+    """Return a method for an operator."""
     function = getattr(operator, name)
 
-    def applied(self: ndarray, other: Any) -> ndarray:
-        return result(function(self.held, on_device(other)))
+    def method(self: ndarray, operand: Any) -> ndarray:
+        return result(function(self.host_view, device_operand(operand)))
 
-    return applied
+    return method
 
 
 for name in ("eq", "ge", "and_", "or_", "lshift", "rshift"):
     setattr(ndarray, f"__{name.rstrip('_')}__", operation(name))
 
 
-def ready() -> None:
-    """Wait for the device; raises what went wrong on it."""
-    called(driver.cuCtxSynchronize())
+def synchronize() -> None:
+    """Wait for the device; raise the error of an earlier kernel."""
+    checked(driver.cuCtxSynchronize())
 
 
-def on_device(value: Any) -> Any:
-    """An operand: a number, or an array of a device."""
+def device_operand(value: Any) -> Any:
+    """Return an operand, a number or an array of a device, as NumPy takes it."""
     if isinstance(value, np.ndarray):
         raise TypeError(f"Unsupported type {type(value)}")
-    return value.held if isinstance(value, ndarray) else value
+    return value.host_view if isinstance(value, ndarray) else value
 
 
 def index(key: Any) -> Any:
-    return tuple(map(on_device, key)) if isinstance(key, tuple) else on_device(key)
+    """Return an index as NumPy takes it."""
+    return tuple(map(device_operand, key)) if isinstance(key, tuple) else device_operand(key)
 
 
 def result(value: Any, source: Any = None) -> ndarray:
-    """What an operation gives: a view of its source, or a new array of the device."""
-    ready()
+    """Return the result of an operation: a view of its source, or a new array of the device."""
+    synchronize()
     if isinstance(value, np.ndarray) and source is not None and np.may_share_memory(value, source):
         return ndarray(value)
     return asarray(np.asarray(value))
@@ -177,7 +180,7 @@ def result(value: Any, source: Any = None) -> ndarray:
 
 def empty(shape: Any, dtype: Any = float) -> ndarray:
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    return ndarray(allocated(size).view(dtype).reshape(shape))
+    return ndarray(allocate(size).view(dtype).reshape(shape))
 
 
 def empty_like(array: Any, dtype: Any, shape: Any) -> ndarray:
@@ -185,9 +188,9 @@ def empty_like(array: Any, dtype: Any, shape: Any) -> ndarray:
 
 
 def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
-    made = empty(shape, dtype)
-    made[...] = value
-    return made
+    array = empty(shape, dtype)
+    array[...] = value
+    return array
 
 
 def zeros(shape: Any, dtype: Any = float) -> ndarray:
@@ -197,45 +200,48 @@ def zeros(shape: Any, dtype: Any = float) -> ndarray:
 def asarray(array: Any) -> ndarray:
     if isinstance(array, ndarray):
         return array
-    array = np.asarray(array, order="C")
-    made = empty(array.shape, array.dtype)
-    if array.size:
-        called(driver.cuMemcpyHtoD(made.held.ctypes.data, array.ctypes.data, array.nbytes))
-    return made
+    host_array = np.asarray(array, order="C")
+    device_array = empty(host_array.shape, host_array.dtype)
+    if host_array.size:
+        target = device_array.host_view.ctypes.data
+        checked(driver.cuMemcpyHtoD(target, host_array.ctypes.data, host_array.nbytes))
+    return device_array
 
 
 def asnumpy(array: ndarray) -> Any:
-    ready()
-    return np.array(array.held)
+    synchronize()
+    return np.array(array.host_view)
 
 
 class Current(threading.local):
+    """The number of the current device of each thread."""
+
     number = 0
 
 
 current = Current()
 
 
-def use(number: int) -> None:
-    context = called(driver.cuDevicePrimaryCtxRetain(number))
-    called(driver.cuCtxSetCurrent(context))
+def set_device(number: int) -> None:
+    context = checked(driver.cuDevicePrimaryCtxRetain(number))
+    checked(driver.cuCtxSetCurrent(context))
     current.number = number
 
 
 @contextmanager
 def device(number: int) -> Iterator[None]:
-    before = current.number
-    use(number)
+    previous_number = current.number
+    set_device(number)
     try:
         yield
     finally:
-        use(before)
+        set_device(previous_number)
 
 
 def get_default_memory_pool() -> Any:
-    """A pool that keeps nothing: what nobody uses any more goes back to the driver."""
+    """Return a pool that keeps nothing: unused memory returns to the driver at once."""
     return SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
 
 
-runtime = SimpleNamespace(memGetInfo=lambda: called(driver.cuMemGetInfo()))
+runtime = SimpleNamespace(memGetInfo=lambda: checked(driver.cuMemGetInfo()))
 cuda = SimpleNamespace(Device=device, runtime=runtime)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.arguments import int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels, Walk
-from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
+from gpusudoku.kernels.contraction.general.join import UNKNOWN, entry_totals, start_walk, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
 STOPPED = -1
@@ -31,21 +31,21 @@ MAX_PRODUCT = np.uint64((1 << 63) - 1)
 
 
 @inlined
-def times(product, factor):
+def bounded_product(product, factor):
     """Return the product of two numbers below 2^63, or 0 if it is not below 2^63 itself."""
     if factor == ZERO or product <= MAX_PRODUCT // factor:
         return product * factor
     return ZERO
 
 
-class Found(NamedTuple):
+class RankTerms(NamedTuple):
     """The terms that ranks determine."""
 
     entries: NDArray[np.int64] = int64[:, ::1]
     """(ranks, levels): the entry of every summed line, numbered as in ``Index``."""
     totals: NDArray[np.int64] = int64[:, ::1]
     """(ranks, crossing lines): the totals of the crossing lines."""
-    rest: NDArray[np.uint64] = uint64[::1]
+    remainder: NDArray[np.uint64] = uint64[::1]
     """(ranks): the remainder of the rank: the rank less the sum of the terms before."""
 
 
@@ -55,26 +55,28 @@ def term_of(index, walk, level, entry):
 
     The totals must be in the memo, and be above 0.
     """
-    memo_indices = index.place[entry - index.begin[level]]
-    term = times(walk.product[level], index.multiplicity[entry])
+    memo_indices = index.memo_index[entry - index.begin[level]]
+    # All factors are above 0, so 0 can only come from an overflow. It stays 0 in later products.
+    term = bounded_product(walk.product[level], index.multiplicity[entry])
     for line in range(memo_indices.shape[0]):
-        term = times(term, np.uint64(walk.memo[memo_indices[line]]))
+        term = bounded_product(term, np.uint64(walk.memo[memo_indices[line]]))
     return term
 
 
 @inlined
 def write_term(index, walk, level, entry, terms, k):
     """Write the entries and totals of a term of the last level as those of rank number ``k``."""
+    # The entry to try next follows the chosen one.
     for upper_level in range(level):
         terms.entries[k, upper_level] = walk.entry[upper_level] - 1
     terms.entries[k, level] = entry
-    memo_indices = index.place[entry - index.begin[level]]
+    memo_indices = index.memo_index[entry - index.begin[level]]
     for line in range(memo_indices.shape[0]):
         terms.totals[k, line] = walk.memo[memo_indices[line]]
 
 
 @kernel(
-    *(Index(), Levels(), Walk(), Branches(), int64[::1], uint64[:, ::1], Found(), int64[::1]),
+    *(Index(), Levels(), Walk(), Branches(), int64[::1], uint64[:, ::1], RankTerms(), int64[::1]),
     returns=int64,
 )
 def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
@@ -84,15 +86,15 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
     starts     int64 (branches + 1)    where the ranks of every branch begin, and the end of all
     ranks      uint64 (ranks, 2)       low word and high word, counted from the start of the branch:
                                        ascending in every branch, and below the branch's sum
-    terms      Found                   out
+    terms      RankTerms               out
     stop       int64 (1)               the kernel returns early when it is not 0
 
     Returns 0, or STOPPED, TOO_LARGE or MISSED.
     """
     last_level = index.begin.shape[0] - 2
-    lines = index.words.shape[0]
-    for branch in range(branches.first.shape[0]):
-        level = begin(walk, branches, branch)
+    lines = index.set_words.shape[0]
+    for branch in range(branches.first_entry.shape[0]):
+        level = start_walk(walk, branches, branch)
         # The sum of the terms of the branch so far.
         low = ZERO
         high = ZERO
@@ -105,6 +107,7 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
                 level = step(index, levels, walk, branches, branch, level)
                 continue
 
+            # Totals hold for one choice of entries at the levels above.
             for i in range(walk.memo.shape[0]):
                 walk.memo[i] = UNKNOWN
             entry = walk.entry[level]
@@ -118,27 +121,29 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
                     return TOO_LARGE
                 next_low = low + term
                 next_high = high + np.uint64(next_low < low)  # the carry
+                # Ranks are in ascending order: write all that are below the new sum.
                 while k < end and (
                     ranks[k, 1] < next_high or (ranks[k, 1] == next_high and ranks[k, 0] < next_low)
                 ):
                     # The remainder is below the term, so the low words are enough.
-                    terms.rest[k] = ranks[k, 0] - low
+                    terms.remainder[k] = ranks[k, 0] - low
                     write_term(index, walk, level, entry, terms, k)
                     k += 1
                 low = next_low
                 high = next_high
                 entry += 1
             level -= 1
+        # The branch is finished, so all its ranks must have been found.
         if k < end:
             return STOPPED if stop[0] != 0 else MISSED
     return 0
 
 
 @inlined
-def list_fitting_entries(index, line, chosen, words, totals_before):
+def list_fitting_entries(index, line, chosen_entries, words, totals_before):
     """Make the bit set of a crossing line's entries that fit, and its running totals.
 
-    chosen           int64 (levels)        the entries of the summed lines
+    chosen_entries   int64 (levels)        the entries of the summed lines
     words            uint64 (words)        out: the bit set
     totals_before    int64 (words + 1)     out: the multiplicities in all words before each word
     """
@@ -146,9 +151,9 @@ def list_fitting_entries(index, line, chosen, words, totals_before):
     plane_begin = index.plane_begin[line]
     totals_before[0] = 0
     for k in range(word_count):
-        word = ~ZERO
-        for level in range(chosen.shape[0]):
-            word &= index.sets[index.set_of[chosen[level], line] + k]
+        word = ~ZERO  # the bits above the last entry are 0 in each set
+        for level in range(chosen_entries.shape[0]):
+            word &= index.sets[index.set_begin[chosen_entries[level], line] + k]
         words[k] = word
         word_total = 0
         if word != ZERO:
@@ -161,7 +166,7 @@ def list_fitting_entries(index, line, chosen, words, totals_before):
 @kernel(
     Index(), int64[:, ::1], int64, int64[::1], uint64[::1], int64[::1], int64[:, ::1], int64[::1]
 )
-def find_crossing(index, entries, line, multiplicity, words, totals_before, out, stop):
+def find_crossing_entries(index, entries, line, multiplicity, words, totals_before, out, stop):
     """Find the entries of a crossing line that remainders determine.
 
     entries          int64 (ranks, levels)    the entries of the summed lines, as ``find_terms``
@@ -181,6 +186,7 @@ def find_crossing(index, entries, line, multiplicity, words, totals_before, out,
         is_same = row > 0
         for level in range(entries.shape[1]):
             is_same = is_same and entries[row, level] == entries[row - 1, level]
+        # Ranks are sorted, so many successive ones have the same entries.
         if not is_same:
             list_fitting_entries(index, line, entries[row], words, totals_before)
 

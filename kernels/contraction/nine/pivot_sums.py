@@ -14,9 +14,10 @@ another way.
 A pivot sum adds up an *environment* for each box of its pivot, where it meets A, B and C. For a
 class of P's entries and a class of the summed line's entries in this box, with orthogonal
 partitions, it has the number of solutions (up to divisors) that use entries of both classes. See
-``Pivot`` for the layout. A thread keeps its sums by classes in a ``Ledger``.
+``Pivot`` for the layout. A thread keeps its sums by classes in a ``ClassSums``.
 
-Stages: ``name_entries``, and ``make_turn``, which writes all groups of a ``Turn`` but its roles.
+Stages: ``classify_entries``, and ``make_pivot_sum``, which writes all groups of a ``PivotSum`` but
+its roles.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     A,
     B,
     C,
+    Indexing,
     Lists,
-    Numbering,
     Operands,
     Orbits,
     P,
     Roles,
     Tables,
 )
-from gpusudoku.kernels.contraction.nine.lists import number_at, partition_at
+from gpusudoku.kernels.contraction.nine.lists import index_at, partition_at
 from gpusudoku.kernels.contraction.nine.orbits import walk_orbits, write_images
 from gpusudoku.kernels.contraction.nine.pair_sums import STRIDE, TILE
-from gpusudoku.kernels.contraction.nine.tensors import list_numbers
+from gpusudoku.kernels.contraction.nine.tensors import list_orthogonal_indices
 from gpusudoku.kernels.kernel import jitable
 
 BITS = 4
@@ -54,8 +55,8 @@ FIELDS = 9
 """Slot counts of a class: three sets times three slots."""
 
 
-class Naming(Group):
-    """The classes of entries in every box of every line. ``name_entries`` writes them.
+class EntryClasses(Group):
+    """The classes of entries in every box of every line. ``classify_entries`` writes them.
 
     Classes are numbered from 0 on. Those of one partition follow one another, in the order of the
     partitions' indices::
@@ -95,16 +96,16 @@ class Naming(Group):
 
 
 @jitable
-def name_entries(lists, numbering, words, entry_classes):
+def classify_entries(lists, indexing, maps, entry_classes):
     """Write ``entry_classes`` of all six lines."""
     for line in range(6):
         for box in range(3):
-            class_count = _find_classes(line, box, lists, numbering, words, entry_classes)
-            _sort_classes(line, box, class_count, lists, numbering, entry_classes)
+            class_count = _find_classes(line, box, lists, indexing, maps, entry_classes)
+            _sort_classes(line, box, class_count, lists, indexing, entry_classes)
 
 
 @jitable
-def _find_classes(line, box, lists, numbering, words, entry_classes):
+def _find_classes(line, box, lists, indexing, maps, entry_classes):
     """Write the classes of a line's entries in a box, as they are met; return their number."""
     packed_counts = entry_classes.packed_counts
     previous_class = entry_classes.previous_class
@@ -112,10 +113,10 @@ def _find_classes(line, box, lists, numbering, words, entry_classes):
     last_class[:] = -1
     class_count = 0
     for entry in range(lists.size[line]):
-        start = words.start[line, entry]
-        end = words.start[line, entry + 1]
-        packed = _count_slots(words.codes[line, start:end, box])
-        index = numbering.number[line, box, partition_at(lists.keys[line, entry], box)]
+        start = maps.start[line, entry]
+        end = maps.start[line, entry + 1]
+        packed = _count_slots(maps.codes[line, start:end, box])
+        index = indexing.index_of[line, box, partition_at(lists.keys[line, entry], box)]
         # Search the classes of the partition, from the last one to the first.
         entry_class = int(last_class[index])
         while entry_class >= 0 and packed_counts[entry_class] != packed:
@@ -135,7 +136,7 @@ def _find_classes(line, box, lists, numbering, words, entry_classes):
 def _count_slots(codes):
     """Return the slot counts of the codes of an entry's maps, divided by their common divisor.
 
-    They are packed as in ``Naming``.
+    They are packed as in ``EntryClasses``.
     """
     packed = np.int64(0)
     for i in range(len(codes)):
@@ -172,7 +173,7 @@ def _slot_count(packed, field):
 
 
 @jitable
-def _sort_classes(line, box, class_count, lists, numbering, entry_classes):
+def _sort_classes(line, box, class_count, lists, indexing, entry_classes):
     """Sort the classes of a line's entries in a box by their partitions; write them.
 
     Classes of the same partition stay in the order in which they were met.
@@ -180,7 +181,7 @@ def _sort_classes(line, box, class_count, lists, numbering, entry_classes):
     partition_index = entry_classes.partition_index
     final_class = entry_classes.final_class
     first_class = entry_classes.first_class[line, box]
-    index_count = numbering.occurring[line, box]
+    index_count = indexing.partition_count[line, box]
 
     # Count the classes of each partition. The sums of the counts are where its classes begin.
     first_class[: index_count + 1] = 0
@@ -219,7 +220,7 @@ and MULTIPLICITY."""
 
 
 class Pivot(Group):
-    """The pivot of a pivot sum, and the layout of its environments. ``make_turn`` writes it.
+    """The pivot of a pivot sum, and the layout of its environments. ``make_pivot_sum`` writes it.
 
     Axes of three are the summed roles, A, B and C.
 
@@ -258,16 +259,16 @@ class Pivot(Group):
     in a part; undefined if the two are not orthogonal."""
 
 
-class Known(NamedTuple):
+class ClassifiedLists(NamedTuple):
     """The groups from which pivot sums are made."""
 
     tables: Tables
     lists: Lists
-    numbering: Numbering
-    naming: Naming
+    indexing: Indexing
+    entry_classes: EntryClasses
 
 
-class Turn(NamedTuple):
+class PivotSum(NamedTuple):
     """The groups that each pivot sum overwrites."""
 
     roles: Roles
@@ -277,30 +278,30 @@ class Turn(NamedTuple):
     pivot: Pivot
 
 
-def make_turn_arrays(roles: Roles) -> Turn:
+def make_pivot_sum_arrays(roles: Roles) -> PivotSum:
     """Make a pivot sum for any board. Memory that a board does not touch is never allocated."""
-    return Turn(roles=roles, operands=Operands(), orbits=Orbits(), pivot=Pivot())
+    return PivotSum(roles=roles, operands=Operands(), orbits=Orbits(), pivot=Pivot())
 
 
 @jitable
-def make_turn(symmetry_count, inputs, symmetries, pivot_sum):
+def make_pivot_sum(symmetry_count, classified_lists, symmetries, pivot_sum):
     """Write the pivot sum of its current roles; return the number of its pairs.
 
     symmetry_count is the number of symmetries to be used; with 0, each pair is an orbit of its own.
     """
-    tables, lists, numbering, entry_classes = inputs
+    tables, lists, indexing, entry_classes = classified_lists
     for summed_role in range(3):
-        _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum)
-    _write_pivot(tables, lists, numbering, entry_classes, pivot_sum)
-    _lay_out_environments(numbering, entry_classes, pivot_sum)
+        _sort_by_class(summed_role, lists, indexing, entry_classes, pivot_sum)
+    _write_pivot(tables, lists, indexing, entry_classes, pivot_sum)
+    _lay_out_environments(indexing, entry_classes, pivot_sum)
     roles = pivot_sum.roles
     orbits = pivot_sum.orbits
-    write_images(symmetry_count, tables, numbering, roles, symmetries, orbits)
+    write_images(symmetry_count, tables, indexing, roles, symmetries, orbits)
     return walk_orbits(symmetry_count, roles.shape[A, P], roles.shape[B, P], orbits)
 
 
 @jitable
-def _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum):
+def _sort_by_class(summed_role, lists, indexing, entry_classes, pivot_sum):
     """Write the entries of a summed line in the order of their classes at P."""
     roles = pivot_sum.roles
     operands = pivot_sum.operands
@@ -310,7 +311,7 @@ def _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum):
     entry_count = lists.size[line]
     class_of = entry_classes.entry_class[line, box]
     first_class = entry_classes.first_class[line, box]
-    index_count = numbering.occurring[line, box]
+    index_count = indexing.partition_count[line, box]
     class_count = first_class[index_count]
 
     # A counting sort. Its counters borrow the memory of ``part_start``, which is written later.
@@ -329,11 +330,12 @@ def _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum):
         fields = operands.entries[summed_role, target]
         for crossing_role in range(3):
             crossing_line = roles.crossing[crossing_role]
-            fields[crossing_role] = number_at(key, line, crossing_line, numbering.number)
+            fields[crossing_role] = index_at(key, line, crossing_line, indexing.index_of)
         fields[MULTIPLICITY] = lists.multiplicity[line, entry]
-        operands.listed[summed_role, target] = entry
+        operands.list_position[summed_role, target] = entry
         pivot.entry_class[summed_role, target] = entry_class
 
+    # Classes are sorted by partitions, so the entries are, too. Past the last index is the end.
     for index in range(PARTITIONS + 1):
         entry_class = first_class[min(index, index_count)]
         pivot.first_class[summed_role, index] = entry_class
@@ -343,7 +345,7 @@ def _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum):
 
 
 @jitable
-def _write_pivot(tables, lists, numbering, entry_classes, pivot_sum):
+def _write_pivot(tables, lists, indexing, entry_classes, pivot_sum):
     """Write the entries of P, and which indices are orthogonal."""
     roles = pivot_sum.roles
     pivot = pivot_sum.pivot
@@ -355,7 +357,7 @@ def _write_pivot(tables, lists, numbering, entry_classes, pivot_sum):
         for summed_role in range(3):
             summed_line = roles.summed[summed_role]
             key = lists.keys[line, entry]
-            fields[summed_role] = number_at(key, line, summed_line, numbering.number)
+            fields[summed_role] = index_at(key, line, summed_line, indexing.index_of)
             entry_class = entry_classes.entry_class[line, summed_line % 3, entry]
             fields[CLASSES + summed_role] = entry_class
     # ``join_pair`` looks up the indices of P for an a or a b, those of C for an entry of P.
@@ -364,13 +366,17 @@ def _write_pivot(tables, lists, numbering, entry_classes, pivot_sum):
         orthogonal = pivot.orthogonal[summed_role]
         counts = pivot.orthogonal_count[summed_role]
         if summed_role == C:
-            list_numbers(line, summed_line, tables.orthogonal, numbering, orthogonal, counts)
+            list_orthogonal_indices(
+                line, summed_line, tables.orthogonal, indexing, orthogonal, counts
+            )
         else:
-            list_numbers(summed_line, line, tables.orthogonal, numbering, orthogonal, counts)
+            list_orthogonal_indices(
+                summed_line, line, tables.orthogonal, indexing, orthogonal, counts
+            )
 
 
 @jitable
-def _lay_out_environments(numbering, entry_classes, pivot_sum):
+def _lay_out_environments(indexing, entry_classes, pivot_sum):
     """Write where the parts of the environments begin, and the offsets in them."""
     roles = pivot_sum.roles
     pivot = pivot_sum.pivot
@@ -378,7 +384,7 @@ def _lay_out_environments(numbering, entry_classes, pivot_sum):
     end = np.int64(0)
     for summed_role in range(3):
         box = roles.summed[summed_role] % 3
-        index_count = numbering.occurring[line, box]
+        index_count = indexing.partition_count[line, box]
         own_first_class = entry_classes.first_class[line, box]
         first_class = pivot.first_class[summed_role]
         part_start = pivot.part_start[summed_role]
@@ -415,12 +421,12 @@ def orthogonal_indices(summed_role, row, i, pivot):
     return column, np.int64(row)
 
 
-FIRST, LAST, USED, PENDING, MOST, FIELDS_OF_STATE = range(6)
-"""Fields of ``Ledger.state``, and their number."""
+NEXT_PAIR, END_PAIR, ADDED_MEMBERS, PENDING, PENDING_LIMIT, FIELDS_OF_STATE = range(6)
+"""Fields of ``ClassSums.state``, and their number."""
 
 
-class Ledger(Group):
-    """The sums by classes of one thread. A sweep writes it.
+class ClassSums(Group):
+    """The sums by classes of one thread. ``sum_environments`` writes it.
 
     In ``by_a`` and ``by_b``, and in ``joined``, a row has the classes of one partition::
 
@@ -430,8 +436,9 @@ class Ledger(Group):
     """
 
     state = array_of(np.int64, FIELDS_OF_STATE)
-    """The pairs FIRST to before LAST are to be summed. The sums of USED members of the first pair's
-    orbit are already in the environments. These hold PENDING solutions, MOST at most."""
+    """The pairs NEXT_PAIR to before END_PAIR are to be summed. The sums of ADDED_MEMBERS members of
+    the orbit of NEXT_PAIR are already in the environments. These hold PENDING solutions,
+    PENDING_LIMIT at most."""
     by_a = array_of(np.int64, PARTITIONS * STRIDE)
     """At [index of C at P][class of a]."""
     by_b = array_of(np.int64, PARTITIONS * STRIDE)
@@ -462,6 +469,6 @@ class Ledger(Group):
     """For every index of P at A, the same sum of ``by_b``."""
 
 
-def make_ledger(wide: bool) -> Ledger:
+def make_class_sums(wide: bool) -> ClassSums:
     """Make the sums of one thread, 75 MB. Memory that a board does not touch is never allocated."""
-    return Ledger(product=np.int64 if wide else np.int32)
+    return ClassSums(product=np.int64 if wide else np.int32)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.kernels.contraction.general.lists import group
+from gpusudoku.kernels.contraction.general.lists import number_equal_rows
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -48,18 +48,18 @@ def number_rows(rows: Words) -> tuple[Ints, Ints]:
     for start in range(0, len(rows), CALL_ROWS):
         check_cancelled()
         end = min(start + CALL_ROWS, len(rows))
-        count = group(rows, start, end, count, table, ids, first_rows)
+        count = number_equal_rows(rows, start, end, count, table, ids, first_rows)
     return ids, first_rows[:count].copy()
 
 
 def concatenate(arrays: Sequence[NDArray[Number]]) -> NDArray[Number]:
     """Join arrays along their first axis; an interrupt waits for one of them."""
     lengths = [len(array) for array in arrays]
-    joined = np.empty((sum(lengths), *arrays[0].shape[1:]), arrays[0].dtype)
+    concatenated = np.empty((sum(lengths), *arrays[0].shape[1:]), arrays[0].dtype)
     for array, end in zip(arrays, accumulate(lengths), strict=True):
         check_cancelled()
-        joined[end - len(array) : end] = array
-    return joined
+        concatenated[end - len(array) : end] = array
+    return concatenated
 
 
 def sort_sets(sets: Words) -> Words:

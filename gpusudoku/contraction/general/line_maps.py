@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.contraction.general.entry_lists import Bools, EntryList, Ints, Words, number_rows
 from gpusudoku.contraction.general.graph import MAX_MAPS, MapGraph, count_paths
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, Words, number_rows
 from gpusudoku.jobs.cancel import check_cancelled
 
 Slots = NDArray[np.uint8]
@@ -50,9 +50,12 @@ class LineMaps(Protocol):
 
 
 def maps_of_lines(join: Join) -> tuple[list[LineMaps], list[LineMaps]]:
-    """Return the maps of the summed lines of a join, in its order, and of the crossing lines."""
+    """Return the maps of the summed lines of a join, and those of its crossing lines.
+
+    Summed lines come in the order of the orientation. The board must have a solution.
+    """
     orientation = join.orientation
-    assert orientation is not None
+    assert orientation is not None  # None means that the board has no solution
     stacks, bands = join.allowed
     if orientation.bands_are_summed:
         summed_allowed = bands
@@ -67,6 +70,7 @@ def maps_of_lines(join: Join) -> tuple[list[LineMaps], list[LineMaps]]:
         if key not in graphs:
             graphs[key] = MapGraph(allowed, "a line", MAX_MAPS)
         graph = graphs[key]
+        # If a box has one row, a single entry has all maps, which are too many to be listed.
         return PathMaps(graph) if graph.rows == 1 else ListedMaps(graph, line)
 
     summed = [

@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Way, read_text_batches
+from gpusudoku.formats import ReadOptions, read_text_batches
 from tests.formats.forms import SOLUTION, ZEROS
 from tests.formats.samples import GRID, LINE, ROWS, SYMBOLS, report
 
@@ -22,6 +22,7 @@ A_GRID, B_GRID = ("\n".join(board[i : i + 4] for i in range(0, 16, 4)) for board
 SPACED = "\n".join(" ".join(row) for row in A_GRID.split("\n"))
 LINK = f"https://www.sudokuwiki.org/sudoku.htm?bd={A}&x=1"
 ESCAPED = f"https://a.org/?puzzle={A.replace('.', '%2E')}#top"
+NUMBER_OR_SIZE = "the number of boards, or the size of a board or its box"
 
 BESIDE: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "a line of three": (f"{A} 42\n{B}\n{A}\n", "beside", [(A, "42"), (B, ""), (A, "")]),
@@ -46,7 +47,7 @@ BESIDE: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_text_beside_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> None:
+def test_text_next_to_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> None:
     text, column, expected = BESIDE[name]
     path = tmp_path / "boards.txt"
     path.write_text(text)
@@ -60,22 +61,24 @@ def test_text_beside_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> 
     assert (status, out.count("\n")) == (0, 1 + len(expected))
 
 
-def beside(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
-    """Read boards, each with the texts beside it, or errors."""
+def read_texts(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
+    """Read boards, each with its extra texts, or errors."""
     found: list[tuple[str, ...]] = []
-    for batch in read_text_batches(text, Way("f", box)):
+    for batch in read_text_batches(text, ReadOptions("f", box)):
         if isinstance(batch, InputError):
             found.append((str(batch),))
         else:
-            assert batch.places is not None
-            found += [(str(board), *batch.places.beside(k)) for k, board in enumerate(batch)]
+            assert batch.locations is not None
+            found += [
+                (str(board), *batch.locations.extra_texts_of(k)) for k, board in enumerate(batch)
+            ]
     return found
 
 
 @pytest.mark.parametrize("link", ["?bd=", "?s=", "?a=1&p=", "?puzzle=", "play/"])
 def test_links_of_any_site(link: str) -> None:
     text = f"https://a.org/{link}{ZEROS}"
-    assert beside(text) == [(LINE, text)]
+    assert read_texts(text) == [(LINE, text)]
 
 
 @pytest.mark.parametrize("link", [
@@ -98,13 +101,13 @@ NUMBER = "6670903752021072936960"
 """As many solutions has the empty board."""
 REFUSED: dict[str, tuple[str, list[str]]] = {
     "no board": (f"{A} 1\n7\n{B} 2", ["board 1",
-        "f:2: '7', expected a board of at least 16 cells beside text", "board 3"]),
+        "f:2: '7', expected a board of at least 16 cells among the words", "board 3"]),
     "a damaged board": (f"1: {A}\n2: {B[:-1]}!\n", ["board 1",
         f"f:2:19: unknown character '!', {SYMBOLS}"]),
     "a short board": (f"1: {LINE}\n2: {LINE[:-1]}\n", ["board 1",
         "f:2:4: 80 cells make no board, the nearest is 9x9 with 81"]),
     "two boards": (f"{A} 1\n{A} {B}\n", ["board 1",
-        f"f:2: a line that reads two ways, as {A} or as {B}"]),
+        f"f:2: an ambiguous line: {A} or {B}"]),
     "a damaged puzzle": (f"{ZEROS} {SOLUTION}\n{ZEROS[:-1]} {SOLUTION}\n", ["board 1",
         "f:2:1: 80 cells make no board, the nearest is 9x9 with 81"]),
     "a puzzle with a wrong sign": (f"{LINE} {SOLUTION}\n{LINE[:-1]}! {SOLUTION}\n", ["board 1",
@@ -112,13 +115,13 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     "pieces of a damaged board": (f"{A} 1\n{'.' * 20} {A}\n", ["board 1",
         "f:2:1: 20 cells make no board, the nearest is 4x4 with 16"]),
     "short pieces of a damaged board": (f"{A} 1\n{A} ...5 ...1.\n", ["board 1",
-        f"f:2: '...5' beside {A}, which may be pieces of one board"]),
+        f"f:2: '...5' next to {A}, which may be parts of one board"]),
     "a damaged link": (f"{LINK}\na.org/?bd={LINE[1:]}\n", ["board 1",
         "f:2:1: 80 cells make no board, the nearest is 9x9 with 81"]),
     "a wrong number": (f"53\n{A}\n{B}\n", ["board 2", "board 3",
-        "f:1: '53' above boards, expected their number, or the size of one or its box"]),
+        f"f:1: '53' above boards, expected {NUMBER_OR_SIZE}"]),
     "another box": (f"3 2\n{'......' * 6}\n", [
-        "f:1: '3 2' above boards, expected their number, or the size of one or its box"]),
+        f"f:1: '3 2' above boards, expected {NUMBER_OR_SIZE}"]),
     "one row too few": (f"{A_GRID}\n{B_GRID[5:]}", [
         "f:1: 7 rows of 4 cells, expected 4 (a blank line ends a grid)"]),
     "a letter in one of two grids": (f"{A_GRID}\n{B_GRID}".replace("4", "a"), ["board 1",
@@ -139,13 +142,13 @@ def test_refused(name: str) -> None:
 def test_pieces_that_are_a_board_together() -> None:
     """A line is one board if it can be; one that could be a smaller one and text is refused."""
     lines = [f"{LINE[:16]} {LINE[16:]}", " ".join(LINE[i : i + 16] for i in range(0, 81, 16))]
-    assert [board for (board,) in beside("\n".join(lines))] == [LINE] * 2
+    assert [board for (board,) in read_texts("\n".join(lines))] == [LINE] * 2
     number = NUMBER[:19]
-    assert beside(f"{LINE} {number}\n{LINE} {NUMBER}") == [(LINE, number), (LINE, NUMBER)]
-    [_, [error]] = beside(f"{LINE}\n{LINE} {number}")
-    assert error.startswith("f:2: a line that reads two ways: as one board, ")
-    assert error.endswith(f"{LINE} with something beside it: give box=")
-    assert beside(f"{LINE} {number}", Geometry(3, 3)) == [(LINE, number)]
+    assert read_texts(f"{LINE} {number}\n{LINE} {NUMBER}") == [(LINE, number), (LINE, NUMBER)]
+    [_, [error]] = read_texts(f"{LINE}\n{LINE} {number}")
+    assert error.startswith("f:2: an ambiguous line: one board, ")
+    assert error.endswith(f"{LINE} with other text: give box=")
+    assert read_texts(f"{LINE} {number}", Geometry(3, 3)) == [(LINE, number)]
 
 
 ABOVE_AND_BELOW = {
@@ -198,4 +201,4 @@ def test_games_of_opensudoku(version: int) -> None:
         for k, digit in enumerate(LINE)
     )
     for space in ("&#10;", "\n"):
-        assert beside(f'<a><game data="version: {version}{space}{cells}"/></a>') == [(LINE,)]
+        assert read_texts(f'<a><game data="version: {version}{space}{cells}"/></a>') == [(LINE,)]
