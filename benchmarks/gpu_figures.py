@@ -28,7 +28,7 @@ from gpusudoku.engines.cuda.prices import SUM_SECONDS, Prices, save_prices
 from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.arguments import BUSY, NODES
+from gpusudoku.kernels.search.arguments import BUSY_THREADS, NODES
 from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
 
@@ -90,7 +90,7 @@ def measure_rate(bench: Bench, board: Board, seconds: float) -> Run:
         elapsed = time.perf_counter() - start
         solutions, nodes = totals(search)
         # The share of threads that had a board at the end of the last launch.
-        busy = int(gpu.host(search.pool.state)[BUSY]) / search.threads
+        busy = int(gpu.host(search.pool.state)[BUSY_THREADS]) / search.threads
     query_thread.join()
     return {
         "rate": (solutions - solutions_before) / elapsed,

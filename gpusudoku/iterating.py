@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.arrays import NUMPY, Destination
 from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, iterate_in
 from gpusudoku.results import BadBoard, ResultBlock
 
 Row = TypeVar("Row", covariant=True)
@@ -138,7 +138,7 @@ class Results(Generic[Row]):
         cancel: CancelToken | None = None,
         boards: object = None,
     ) -> None:
-        self._blocks = made_in(lambda: cancelling(cancel), blocks)
+        self._blocks = iterate_in(lambda: cancelling(cancel), blocks)
         self._cancel = cancel
         self._length = _length(boards)
         self._destination = Destination.of(boards)

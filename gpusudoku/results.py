@@ -422,10 +422,14 @@ class ResultBlock(RowBlock):
             solution = Board.of_digits(cells.copy(), board.geometry) if n else None
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
-    def chosen(self, mask: Any) -> Self:
+    def select(self, mask: Any) -> Self:
         """Return the rows that ``mask``, bool (B) or a slice, selects."""
-        boards = self.boards.chosen(host_array(mask))
-        return replace(super().chosen(mask), boards=boards, lines=None)
+        boards = self.boards.select(host_array(mask))
+        return replace(super().select(mask), boards=boards, lines=None)
+
+    def chosen(self, mask: Any) -> Self:
+        """Return the same as ``select``, which replaces this method."""
+        return self.select(mask)
 
     def is_exact(self, count: int) -> bool:
         """Return whether a count of this block is exact."""

@@ -244,7 +244,7 @@ class Kernel:
                 store.write(self.name, name.encode() + b"\0" + object_file)
             except OSError as error:
                 if obstacle(store) is None:  # any obstacle has been announced before
-                    current_watch().not_kept(f"{store.folder}: {error.strerror or error}")
+                    current_watch().not_cached(f"{store.folder}: {error.strerror or error}")
 
     def _load_content(self, content: bytes) -> None:
         """Load the content of a cached file; do nothing if it is not usable."""

@@ -330,7 +330,8 @@ def test_pytorch() -> None:
     numbers = count_many(make(ROWS)).numbers()
     assert (numbers.dtype, numbers.device.type) == (torch.int64, "cpu")
     [block] = solve_many(make(ROWS)).blocks()
-    assert len(block.chosen(block.numbers > 1)) == 3  # type: ignore[union-attr]
+    for select in block.select, block.chosen:  # type: ignore[union-attr]
+        assert len(select(block.numbers > 1)) == 3
     for wrong, message in (
         (torch.zeros(16, requires_grad=True), r"torch.float32\): .*use tensor.detach"),
         (torch.zeros(16, dtype=torch.bfloat16), r"torch.bfloat16\): "),

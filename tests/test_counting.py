@@ -113,7 +113,7 @@ def test_batches_keep_candidates() -> None:
     batch = Batch.joined([Batch.of(boards[:3]), Batch.of(boards[3:])])
     assert list(batch) == boards
     assert list(batch.part(1, 4)) == boards[1:4]
-    assert list(batch.chosen(np.array(counts) > 0)) == boards[:5]
+    assert list(batch.select(np.array(counts) > 0)) == boards[:5]
 
 
 def test_a_contraction_of_candidates_is_refused() -> None:

@@ -30,9 +30,9 @@ class RowBlock:
 
     def part(self, start: int, end: int) -> Self:
         """Return the rows from ``start`` to before ``end``."""
-        return self.chosen(slice(start, end))
+        return self.select(slice(start, end))
 
-    def chosen(self, rows: Any, /) -> Self:
+    def select(self, rows: Any, /) -> Self:
         """Return some rows, given as a slice, a mask, bool (rows), or indices, int64 (k)."""
         columns = {name: _select_rows(getattr(self, name), rows) for name in self._COLUMNS}
         return replace(self, **columns)  # type: ignore[type-var]  # subclasses are dataclasses
@@ -42,7 +42,7 @@ def _select_rows(column: Any, rows: Any) -> Any:
     """Return some rows of a column."""
     if column is None:
         return None
-    return column.chosen(rows) if isinstance(column, RowBlock) else column[rows]
+    return column.select(rows) if isinstance(column, RowBlock) else column[rows]
 
 
 class InputSource(NamedTuple):

@@ -12,8 +12,8 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import Cost, Pace
-from gpusudoku.jobs.ordered import Where, ordered_map
+from gpusudoku.jobs.job import ChunkSize, MeanCost
+from gpusudoku.jobs.ordered import Schedule, ordered_map
 
 Result = TypeVar("Result")
 
@@ -74,8 +74,8 @@ def in_blocks(
     blocks are quick, each thread processes one of its own, and the reading thread processes small
     ones itself. A block that takes too long is processed again, by all threads.
     """
-    pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, max_boards)
-    costs: dict[Geometry, Cost] = {}  # of a board of each shape
+    pace = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, max_boards)
+    costs: dict[Geometry, MeanCost] = {}  # of a board of each shape
     is_quick = False
     slowdown = 1.0  # the elapsed time of a block divided by the time of its thread on a core
 
@@ -89,13 +89,13 @@ def in_blocks(
                 return
             yield _ReadBlock(boards, size, time.perf_counter() - start)
 
-    def where(block: _ReadBlock) -> Where:
+    def where(block: _ReadBlock) -> Schedule:
         cost = costs.get(block.boards.geometry)
         # Finished results do not wait for boards that come slowly. If threads wait for cores or for
         # Python's lock, reading takes longer, too, although the boards are there.
         if not is_quick or cost is None or block.seconds > QUICK_BLOCK_SECONDS * slowdown:
-            return Where.EXCLUSIVE
-        return Where.INLINE if cost.of(len(block.boards)) < SMALL_SECONDS else Where.POOL
+            return Schedule.EXCLUSIVE
+        return Schedule.INLINE if cost.of(len(block.boards)) < SMALL_SECONDS else Schedule.POOL
 
     def by_one_thread(block: _ReadBlock) -> list[Any]:
         return list(do(block.boards, True))
@@ -119,7 +119,7 @@ def in_blocks(
         # The time on cores, as threads that wait for a core or for each other would be quicker
         # alone.
         is_quick = threads > 1 and core_seconds < QUICK_BLOCK_SECONDS
-        costs.setdefault(block.boards.geometry, Cost())
+        costs.setdefault(block.boards.geometry, MeanCost())
 
     with closing(
         ordered_map(read_blocks(), by_one_thread, threads, PATIENCE_SECONDS, where)
@@ -130,7 +130,7 @@ def in_blocks(
                 yield from by_all_threads(block)
                 continue
             costs[block.boards.geometry].took(finished.seconds, len(block.boards))
-            if finished.where is Where.POOL and finished.seconds > SMALL_SECONDS:
+            if finished.schedule is Schedule.POOL and finished.seconds > SMALL_SECONDS:
                 slowdown = max(1.0, finished.elapsed / finished.seconds)
             # Blocks that were read before the pace changed say nothing about its current size.
             if block.size == pace.size:
@@ -143,7 +143,7 @@ def in_blocks(
                     yield result
 
 
-def blocks_of(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
+def blocks_of(batches: Iterable[Batch], pace: ChunkSize) -> Iterator[Batch]:
     """Divide and join batches into blocks of the pace's size; shorter ones before a pause."""
     pending: list[Batch] = []
     boards = 0

@@ -21,10 +21,10 @@ from gpusudoku.cli.options import Command, CommandOptions, reading_options
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
-from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
+from gpusudoku.jobs.interrupts import interrupt_grace, interrupt_status
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, MAX_JOBS, METHODS, STRATEGIES, Options
-from gpusudoku.pipeline.messages import is_quiet, note
+from gpusudoku.pipeline.messages import is_quiet, print_note
 from gpusudoku.pipeline.output import Output, refuse, show
 from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
@@ -220,7 +220,7 @@ def bench(
                 out.write(text.encode())
     starved = sum(bool(row["starved"]) for row in rows)
     if starved:
-        note(
+        print_note(
             f"{starved} of {len(rows)} measurements are starved: other programs used or slowed the"
             " cores. They are marked with ? and left out of figures. Measure again when no other"
             " program runs."
@@ -258,9 +258,9 @@ def _draw_figures(rows: list[Row], machine: dict[str, Any], folder: str) -> None
 
     paths = figures.save(figures.figures_of(rows, machine), folder)
     for path in paths:
-        note(f"{path} written")
+        print_note(f"{path} written")
     if not paths:
-        note("no figure written: too few measurements that are not starved")
+        print_note("no figure written: too few measurements that are not starved")
 
 
 def _refuse_measuring_options(boards: tuple[str, ...]) -> None:
@@ -313,19 +313,19 @@ def _measure(
     for case in cases:
         Options(**case.options)  # raises for values out of range
     if lacks_gpu:
-        note(f"the GPU is not measured: {no_gpu}")
+        print_note(f"the GPU is not measured: {no_gpu}")
     run = Bench(cases, repeats=repeats, seconds=seconds, patience=patience)
     table = LiveTable(run.measured, StringIO() if is_quiet() else sys.stderr)
 
     def announce(total_seconds: float) -> None:
         if total_seconds > MAX_UNANNOUNCED_SECONDS:
             table.close()
-            note(f"warm-up finished: the runs take {duration(total_seconds)}")
+            print_note(f"warm-up finished: the runs take {duration(total_seconds)}")
 
     run.warmed_up = announce  # called when the warm-up has measured how long all runs take
     try:
         # Without a limit, the first Ctrl-C does not end the process by force: it skips a case.
-        with patient_interrupts(inf):
+        with interrupt_grace(inf):
             for measured in run:
                 table.show(measured)
     except KeyboardInterrupt:  # between two cases
@@ -333,7 +333,7 @@ def _measure(
     finally:
         table.close()
     if run.interrupted:
-        note("interrupted: the results so far follow")
+        print_note("interrupted: the results so far follow")
     return run
 
 

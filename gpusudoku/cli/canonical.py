@@ -17,7 +17,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
-from gpusudoku.pipeline.messages import naming, note, several
+from gpusudoku.pipeline.messages import prefixing_errors, print_note, several
 from gpusudoku.pipeline.puzzle_forms import as_word, canonical_writer, map_values
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
@@ -84,7 +84,7 @@ def canonical(
     command = command_facts()
     # With --dedupe, a line is a class, so a bad board has none.
     errors = input_options.keep_going and not dedupe
-    output_options = OutputOptions.take(params, command, errors=errors)
+    output_options = OutputOptions.from_params(params, command, errors=errors)
     run = Run(command, boards, input_options, output_options)
     form = output_options.form or "line"
     writer = canonical_writer(form, run.source, automorphisms=automorphisms, with_map=with_map)
@@ -97,15 +97,15 @@ def canonical(
                 continue
             board_count = len(block)
             for index, error in block.errors.items():
-                run.source.unanswered(f"{place_of(block.boards, index)}{error}")
+                run.source.report_unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
                 # A board without a canonical form belongs to no class, and is left out.
-                block = block.chosen(classes.new(block))
+                block = block.select(classes.new(block))
             run.write(writer.text(block))
-            run.done(boards=board_count, count=board_count)
+            run.add_finished(boards=board_count, count=board_count)
         if dedupe and not run.single:
             class_count = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
-            note(f"{class_count} in {several(run.boards, 'board')}")
+            print_note(f"{class_count} in {several(run.boards, 'board')}")
 
 
 @click.command()
@@ -135,8 +135,8 @@ def isomorphic(board: str, target: str, input_options: InputOptions, with_map: b
     # Two boards are isomorphic if their canonical forms are equal.
     forms = []
     for name in (board, target):
-        batch = sole_board(name, Source([name], input_options, one=True))
-        with naming(place_of(batch, 0)):
+        batch = sole_board(name, Source([name], input_options, expects_one=True))
+        with prefixing_errors(place_of(batch, 0)):
             forms.append(canonical_form_of(batch[0]))
     transformation = forms[0].to(forms[1])
     if transformation is None:

@@ -19,7 +19,7 @@ from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import MAX_JOBS, STRATEGIES, Options
-from gpusudoku.pipeline.messages import note, quietly
+from gpusudoku.pipeline.messages import print_note, quietly
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.search.techniques import GROUPS
 
@@ -79,7 +79,7 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
             _compile(missing, jobs)
         folder = "" if store is None else f", in {short_path(store.folder.parent)}"
         cached = len(kernels) - len(missing)
-        note(f"compiled {_number(len(missing))}; {cached} already cached{folder}")
+        print_note(f"compiled {_number(len(missing))}; {cached} already cached{folder}")
 
 
 def _compile(missing: list[Kernel], jobs: int | None) -> None:
@@ -109,9 +109,9 @@ class _CompileLine(ProgressLine):
 
     def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
         """See ``Watch``."""
-        note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
+        print_note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
 
-    def not_kept(self, why: str) -> None:
+    def not_cached(self, why: str) -> None:
         """Raise an error: other commands continue, but this one exists to fill the cache."""
         from gpusudoku.kernels.kernel_store import NOT_KEPT
 

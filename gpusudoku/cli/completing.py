@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem, FishComplete, ZshComplete
 from gpusudoku import collection
 from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
-from gpusudoku.pipeline.messages import note
+from gpusudoku.pipeline.messages import print_note
 from gpusudoku.search.techniques import GROUPS, TECHNIQUES
 
 Offers = list[CompletionItem]
@@ -137,7 +137,7 @@ def completion(shell: str | None, install: bool) -> None:
         if shell == "zsh" and os.environ.get("ZDOTDIR"):
             startup_folder = Path(os.environ["ZDOTDIR"])
         _load_in_startup_file(startup_folder / f".{shell}rc", path)
-    note(f"new {shell} shells will complete gpusudoku commands")
+    print_note(f"new {shell} shells will complete gpusudoku commands")
 
 
 def _completion_script(shell: str) -> str:
@@ -161,7 +161,7 @@ def _write_script(path: Path, script: str) -> None:
         path.write_text(script, encoding="ascii")
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    note(f"wrote {path}")
+    print_note(f"wrote {path}")
 
 
 def _load_in_startup_file(startup_file: Path, script: Path) -> None:
@@ -172,7 +172,7 @@ def _load_in_startup_file(startup_file: Path, script: Path) -> None:
         content = startup_file.read_bytes() if startup_file.exists() else b""
         # A second --install must not add the line again.
         if os.fsencode(script) in content:
-            note(f"already set up in {startup_file}")
+            print_note(f"already set up in {startup_file}")
             return
         path = quote(str(script))
         line = f"[ -f {path} ] && . {path}  # completion of gpusudoku\n"
@@ -182,4 +182,4 @@ def _load_in_startup_file(startup_file: Path, script: Path) -> None:
             file.write(os.fsencode(line))
     except OSError as error:
         raise InputError(f"{startup_file}: cannot be written: {error.strerror}") from None
-    note(f"added a line to {startup_file} that loads it")
+    print_note(f"added a line to {startup_file} that loads it")

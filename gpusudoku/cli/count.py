@@ -21,11 +21,11 @@ from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun, refuse_output
-from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.messages import prefixing_errors
 from gpusudoku.pipeline.progress import CountLine
 from gpusudoku.pipeline.records import FORMS
-from gpusudoku.pipeline.run import machine_of
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
+from gpusudoku.pipeline.run import open_engine
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
 from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.results import BadBoard, ResultBlock
@@ -85,7 +85,7 @@ def count(
     only: str | None,
     cross_check: bool,
     limit: int | None,
-    part: WhichPart | None,
+    part: PartNumber | None,
     cluster: str | None,
     **params: Any,
 ) -> None:
@@ -116,7 +116,7 @@ def count(
     """
     # Options that contradict each other are refused before any board is read.
     command = command_facts()
-    output_options = OutputOptions.take(params, command, is_part=part is not None)
+    output_options = OutputOptions.from_params(params, command, is_part=part is not None)
     has_records = output_options.form is not None or output_options.log is not None
     if has_records:
         # --only selects boards by their counts, and an unreadable board has no count.
@@ -176,19 +176,19 @@ def _count_boards(
     """Count all boards of a run in blocks, and write the answers."""
     output_options = run.settings
     counts_each = run.single or output_options.in_detail or check is not None
-    with machine_of(cluster, options) as machine:
+    with open_engine(cluster, options) as engine:
         writer = count_writer(
             output_options, run.source.input_source, single=run.single, only_boards=only is not None
         )
         counter = _counter(on_cluster=cluster is not None, counts_each=counts_each)
-        work = partial(counter, options=options, engine=machine)
+        work = partial(counter, options=options, engine=engine)
         if output_options.form is None and not counts_each and cluster is None and only is None:
             # Plain lines depend on the counts alone, so the threads that count write them.
             work = partial(work, lines_of=writer.text)
         is_wanted = None if only is None else COUNT_TESTS[only]
-        line = CountLine(run.source, options, machine, output_options.stats)
+        line = CountLine(run.source, options, engine, output_options.stats)
         with (
-            run.open_answers(writer, machine, "counted", line=line, wanted=is_wanted),
+            run.open_answers(writer, engine, "counted", line=line, selects=is_wanted),
             run.blocks(work) as blocks,
         ):
             if check is not None:
@@ -199,7 +199,7 @@ def _count_boards(
                     continue
                 if check is not None:
                     # The error for two different counts begins with the name of the board.
-                    with naming(run.source.place(results.boards)):
+                    with prefixing_errors(run.source.place(results.boards)):
                         run.notes[_CHECKS] = check(results)
                 if output_options.solution:
                     # A contraction visits no solution, so one is searched after the count.

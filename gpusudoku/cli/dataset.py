@@ -101,7 +101,7 @@ def dataset(
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
     command = command_facts()
-    output_options = OutputOptions.take(params, command, has_text=False)
+    output_options = OutputOptions.from_params(params, command, has_text=False)
     with quietly(quiet):
         options = PuzzleOptions(box, **params)
         puzzle_dataset = PuzzleDataset(options, shares)
@@ -164,7 +164,7 @@ def _write_rows(
             run.report_seed()
             row_count = len(columns["number"])
             run.write(writer.rows(columns), row_count)
-            run.done(solutions=row_count)
+            run.add_finished(solutions=row_count)
 
 
 def _read_rows(path: str, delimiter: str | None) -> tuple[int, set[bytes]]:

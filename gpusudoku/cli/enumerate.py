@@ -18,7 +18,7 @@ from gpusudoku.cli.usage import Integer, Sectioned, parse_number
 from gpusudoku.options import Options
 from gpusudoku.pipeline.listing import Lister, Selection, search_in_steps, searches
 from gpusudoku.pipeline.run import Run, start_engine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
 SECTIONS = {
@@ -73,7 +73,7 @@ def enumerate_(
     in_order: bool,
     first: int | None,
     last: int | None,
-    part: WhichPart | None,
+    part: PartNumber | None,
     **params: Any,
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
@@ -102,7 +102,7 @@ def enumerate_(
       gpusudoku enumerate @2f -o solutions.txt --checkpoint list.run
     """
     command = command_facts()
-    output_options = OutputOptions.take(params, command)
+    output_options = OutputOptions.from_params(params, command)
     options = Options(**params)
     run = Run(command, boards, input_options, output_options, part=part)
     writer = SolutionWriter(output_options.form or "line", run.source.input_source)

@@ -27,11 +27,11 @@ from gpusudoku.cli.usage import Integer, Seconds, Sectioned
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS
 from gpusudoku.options import MAX_NUMBER
-from gpusudoku.pipeline.messages import note, quietly
+from gpusudoku.pipeline.messages import print_note, quietly
 from gpusudoku.pipeline.puzzle_forms import puzzle_writer
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.run import Run
-from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, PartNumber
 from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def generate(
     number: int,
     box: Geometry | None,
     seed: int | None,
-    part: WhichPart | None,
+    part: PartNumber | None,
     jobs: int | None,
     patience: float,
     quiet: bool,
@@ -177,7 +177,7 @@ def generate(
     from gpusudoku.puzzles.generate import PuzzleOptions
 
     command = command_facts()
-    output_options = OutputOptions.take(params, command)
+    output_options = OutputOptions.from_params(params, command)
     form = output_options.form or "line"
     is_weighted = params["unbiased"]
     with quietly(quiet):
@@ -199,7 +199,7 @@ def generate(
                 )
         # Puzzle k depends on the seed and k only, so a part makes the puzzles with its numbers.
         run = puzzle_run(command, options, output_options, part)
-        numbers = run.take(number, "puzzles")
+        numbers = run.select_tasks(number, "puzzles")
         writer = puzzle_writer(form, weighted=is_weighted)
         with run.open(writer.header):
             _write_puzzles(run, writer, options, numbers, run.seed(seed), patience, jobs)
@@ -240,17 +240,17 @@ def _write_puzzles(
                 # The estimates need whole batches: a part of one would bias them.
                 statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
                 run.notes[_MOMENTS] = statistics.moments.tolist()
-            run.done(solutions=len(block))
+            run.add_finished(solutions=len(block))
     if options.unbiased:
         summary = statistics.summary()
-        note(summary or "fewer than two batches of puzzles: too few for statistics")
+        print_note(summary or "fewer than two batches of puzzles: too few for statistics")
 
 
 def puzzle_run(
     command: CommandFacts,
     options: PuzzleOptions,
     output_options: OutputOptions,
-    part: WhichPart | None = None,
+    part: PartNumber | None = None,
 ) -> Run:
     """Return the run of a command that makes puzzles.
 
@@ -266,4 +266,4 @@ def puzzle_run(
 def note_random_walks(puzzles: Puzzles) -> None:
     """Print a note if grids do not all have the same probability."""
     if not puzzles.uniform:
-        note("grids of this shape come from random walks, and are not exactly uniform")
+        print_note("grids of this shape come from random walks, and are not exactly uniform")

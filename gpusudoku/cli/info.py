@@ -135,7 +135,7 @@ def _candidate_lists(board: Board) -> list[list[int]]:
 @reading_options
 def convert(boards: tuple[str, ...], input_options: InputOptions, **params: Any) -> None:
     """Write every BOARD in another format."""
-    output_options = OutputOptions.take(params, command_facts())
+    output_options = OutputOptions.from_params(params, command_facts())
     form = output_options.form or "line"
     source = Source(boards, input_options)
     separator = formats.separator(form).encode()

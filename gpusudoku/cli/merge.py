@@ -68,12 +68,12 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
     form_of_output(output, None, [form], has_text=form == "text")  # refuses other endings
     if not has_lines:
         text = _merged_text(parts, output)
-        with Output(output, force, [part.name for part in parts]) as out, out.telling_lines():
+        with Output(output, force, [part.name for part in parts]) as out, out.reporting_lines():
             out.write(text)
         return
     header, inputs = _check_lines(parts)
     ending = Ending.of_parts([part.record.stats for part in parts])
-    with Output(output, force, inputs) as out, out.telling_lines():
+    with Output(output, force, inputs) as out, out.reporting_lines():
         out.write(header)
         _write_lines(out, parts)
     with quietly(quiet):

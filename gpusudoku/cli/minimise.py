@@ -23,7 +23,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.pipeline.puzzle_forms import minimal_writer
 from gpusudoku.pipeline.run import Run
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber
 from gpusudoku.pipeline.source import conflict_in
 from gpusudoku.pipeline.text_forms import Writer
 from gpusudoku.results import BadBoard
@@ -73,7 +73,7 @@ def minimise(
     limit: int | None,
     keep: str,
     seed: int | None,
-    part: WhichPart | None,
+    part: PartNumber | None,
     jobs: int | None,
     **params: Any,
 ) -> None:
@@ -98,7 +98,7 @@ def minimise(
     command = command_facts()
     # The records of --all are of minimal puzzles, so a bad board has none.
     errors = input_options.keep_going and not everything
-    output_options = OutputOptions.take(params, command, errors=errors)
+    output_options = OutputOptions.from_params(params, command, errors=errors)
     if everything and seed is not None:
         raise InputError("--seed cannot be combined with --all, which tries all orders")
     if limit is not None and not everything:
@@ -136,8 +136,8 @@ def _minimise_each(run: Run, writer: Writer, keep: str, seed: int, threads: int)
             if puzzle_count:
                 run.report_seed()
             run.write(writer.text(block))
-            run.source.unsolved(block.boards, block.numbers)
-            run.done(boards=len(block), count=puzzle_count)
+            run.source.report_unsolved(block.boards, block.numbers)
+            run.add_finished(boards=len(block), count=puzzle_count)
 
 
 def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: int) -> None:
@@ -167,10 +167,10 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
                         counts = np.ones(len(new_rows), np.int64)
                         minimised = MinimisedBlock(board, counts, new_rows, solutions, seed=0)
                         run.write(writer.text(minimised))
-                    run.done(solutions=len(new_rows))
+                    run.add_finished(solutions=len(new_rows))
                     if listed == limit:
                         break
         except InputError as error:
-            run.unanswered(board, f"{error}{conflict_in(puzzle)}")
-        run.done(boards=1)
+            run.report_unanswered(board, f"{error}{conflict_in(puzzle)}")
+        run.add_finished(boards=1)
         skipped = 0

@@ -23,7 +23,7 @@ from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
-from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.puzzle_forms import neighbour_writer
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, refuse_together
@@ -95,7 +95,7 @@ def neighbours(
             removed, added = match.groups("0")
             raise InputError(f"{name}: use --remove {removed} --add {added}")
     command = command_facts()
-    output_options = OutputOptions.take(params, command)
+    output_options = OutputOptions.from_params(params, command)
     change = Change(remove, add, minimal)
     if dedupe:
         refuse_together("--dedupe", {"--checkpoint": output_options.checkpoint})
@@ -112,22 +112,22 @@ def neighbours(
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
             for block in run.waiting(blocks):
                 if block.ended:  # an empty block: all neighbours of its boards are written
-                    run.source.unsolved(block.boards, block.numbers)
-                    run.done(boards=len(block.boards), solutions=skipped, count=0)
+                    run.source.report_unsolved(block.boards, block.numbers)
+                    run.add_finished(boards=len(block.boards), solutions=skipped, count=0)
                     continue
-                new = block.chosen(slice(skipped, None))
+                new = block.select(slice(skipped, None))
                 skipped -= len(block) - len(new)
                 if dedupe:
                     forms = canonical_block(new.neighbours, threads)
                     # A puzzle whose form cannot be computed is listed, too.
                     indices = [*classes.new(forms), *forms.errors]
-                    new = new.chosen(np.sort(np.array(indices, np.int64)))
+                    new = new.select(np.sort(np.array(indices, np.int64)))
                 if len(new):
                     has_neighbours = True
                     run.write(writer.text(new))
-                run.done(solutions=len(new))
+                run.add_finished(solutions=len(new))
         if run.single and not has_neighbours and not run.source.lacks_answers:
-            note("no neighbours")
+            print_note("no neighbours")
 
 
 def _announce_estimate(batches: Iterator[Batch], change: Change, threads: int) -> Iterator[Batch]:
@@ -139,7 +139,7 @@ def _announce_estimate(batches: Iterator[Batch], change: Change, threads: int) -
         if number == 0:
             board_count, seconds = estimate_seconds(batch[0], change)
             time = duration(max(1.0, seconds / threads))
-            note(
+            print_note(
                 f"{place_of(batch, 0)}{several(ceil(board_count), 'board')} to search,"
                 f" {time} on {several(threads, 'thread')}"
             )

@@ -19,13 +19,13 @@ import click
 from gpusudoku.cli.commands import cli
 from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
-    heed_interrupts,
+    enable_interrupts,
+    ignore_interrupts,
     interrupt_status,
     last_interrupt,
-    outlive_interrupts,
 )
 from gpusudoku.jobs.watch import announcing
-from gpusudoku.pipeline.messages import Console, complain, note, tell
+from gpusudoku.pipeline.messages import Console, print_error, print_info, print_note
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -56,12 +56,12 @@ def run_alone() -> NoReturn:
         write_through=True,
     )
     try:
-        heed_interrupts()
+        enable_interrupts()
         main()
     except KeyboardInterrupt:  # after the results, or the error, have been reported
         os._exit(interrupt_status())
     except SystemExit as end:
-        outlive_interrupts()
+        ignore_interrupts()
         if not isinstance(end.code, int):
             raise
         # os._exit ends the process at once. After a signal (128 and more), a thread may be in code
@@ -78,12 +78,12 @@ def main() -> NoReturn:
     """Run the command line and exit with its status."""
     try:
         with announcing(Console()), warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: note(str(message))
+            warnings.showwarning = lambda message, *_, **__: print_note(str(message))
             # Without standalone mode, click returns the status of --help and of ctx.exit.
             status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        tell(error.format_message())  # the help: gpusudoku was started without arguments
+        print_info(error.format_message())  # the help: gpusudoku was started without arguments
         status = 2
     except click.ClickException as error:
         status = _report_error(shortened(error.format_message(), MAX_MESSAGE_LENGTH), 2)
@@ -122,5 +122,5 @@ def main() -> NoReturn:
 
 def _report_error(message: str, status: int) -> int:
     """Print an error on stderr; return the exit status."""
-    complain(message)
+    print_error(message)
     return status

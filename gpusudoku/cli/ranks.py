@@ -17,7 +17,7 @@ from gpusudoku.cli.usage import parse_numbers
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.formats.symbols import values_in
 from gpusudoku.options import Options
-from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.messages import prefixing_errors
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import start_engine
@@ -66,20 +66,20 @@ def nth(board: str, numbers: tuple[int, ...], input_options: InputOptions, **par
       gpusudoku nth board.txt 999999      the millionth
       gpusudoku nth @empty 3335451876010536468480
     """
-    output_options = OutputOptions.take(params, command_facts())
+    output_options = OutputOptions.from_params(params, command_facts())
     form = output_options.form or "line"
     with (
         Output(output_options.output, output_options.force, [board]) as out,
         ProgressLine() as line,
     ):
-        source = Source([board], input_options, one=True)
+        source = Source([board], input_options, expects_one=True)
         batch = sole_board(board, source)
         writer = SolutionWriter(form, source.input_source, ("number",))
         solutions = _make_solutions(source, batch, params)
         out.write_header(writer.header)
         place = place_of(batch, 0)
         try:
-            with naming(place):
+            with prefixing_errors(place):
                 with line.working():
                     rows = [solutions[number].cells for number in numbers]
                 # Text, as many JSON readers turn large numbers into floats.
@@ -126,17 +126,21 @@ def rank(
     form_of_output(output, None)  # refuses endings of other forms than text
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
         # --column is for the solutions only.
-        board_source = Source([board], replace(input_options, column=None), one=True)
+        board_source = Source([board], replace(input_options, column=None), expects_one=True)
         batch = sole_board(board, board_source)
         geometry = batch.geometry
         solutions = _make_solutions(board_source, batch, params)
         # A SOLUTION in letters, such as ABCD, would be taken for the name of a file.
         names = [with_blanks(grid, geometry.cells) for grid in grids]
         grid_source = Source(names, replace(input_options, box=geometry))
-        with out.telling_lines():
+        with out.reporting_lines():
             for grid in grid_source.singles():
                 number = ""  # a grid that is no solution has an empty line with --keep-going
-                with grid_source.passing_bad(), naming(place_of(grid, 0)), line.working():
+                with (
+                    grid_source.skipping_bad(),
+                    prefixing_errors(place_of(grid, 0)),
+                    line.working(),
+                ):
                     number = str(solutions.rank(_in_alphabet(batch.alphabet(0), grid)))
                 out.write(f"{number}\n".encode())
         grid_source.finish()

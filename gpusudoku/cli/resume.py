@@ -15,7 +15,7 @@ from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import CommandOptions, device_options, quiet_option
 from gpusudoku.errors import InputError, printable
 from gpusudoku.pipeline.identity import placed
-from gpusudoku.pipeline.settings import WhichPart
+from gpusudoku.pipeline.settings import PartNumber
 
 if TYPE_CHECKING:
     from gpusudoku.runs.store import RunSnapshot
@@ -95,7 +95,7 @@ def _saved_params(run: RunSnapshot, defaults: dict[str, Any]) -> dict[str, Any]:
     params: dict[str, Any] = defaults | run.setup["params"]
     params["box"] = params["box"] and Geometry.parse(params["box"])
     if params.get("part"):  # some commands have no --part
-        params["part"] = WhichPart(*params["part"])
+        params["part"] = PartNumber(*params["part"])
     # After the run has finished, --force of its first start could overwrite another file. A part
     # is an exception until its record exists, which is written after the run has finished.
     if run.state.finished and not (params.get("part") and run.record is None):

@@ -18,10 +18,10 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
-from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.messages import prefixing_errors
 from gpusudoku.pipeline.progress import DRAWN_PER_SECOND, expect_solutions
 from gpusudoku.pipeline.run import Run, start_engine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
 from gpusudoku.pipeline.source import conflict_in, place_of
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
@@ -65,7 +65,7 @@ def sample(
     number: int,
     seed: int | None,
     distinct: bool,
-    part: WhichPart | None,
+    part: PartNumber | None,
     **params: Any,
 ) -> None:
     """Draw random solutions of every BOARD, with equal probability.
@@ -83,7 +83,7 @@ def sample(
       gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
     command = command_facts()
-    output_options = OutputOptions.take(params, command)
+    output_options = OutputOptions.from_params(params, command)
     options = Options(**params)
     # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None:
@@ -93,7 +93,7 @@ def sample(
     if run.single:
         if part is not None:
             refuse_together("--part", {"--distinct": distinct})
-        numbers = run.take(number, "draws")
+        numbers = run.select_tasks(number, "draws")
     writer = SolutionWriter(
         output_options.form or "line", run.source.input_source, ("seed", "draw")
     )
@@ -111,16 +111,16 @@ def sample(
                     run.report_seed()
                     draw_numbers = np.arange(draws.start, draws.start + len(solutions))
                     draws = draws[len(solutions) :]
-                    with naming(place_of(board, 0)):
+                    with prefixing_errors(place_of(board, 0)):
                         columns = {"seed": str(seed), "draw": draw_numbers}
                         text = writer.text(board, solutions, values=columns)
                     run.write(text)
-                    run.done(solutions=len(solutions))
+                    run.add_finished(solutions=len(solutions))
             except InputError as error:
-                run.unanswered(board, error)
+                run.report_unanswered(board, error)
             except TooExpensive as error:
-                run.unanswered(board, f"{error}{_ALTERNATIVES}")
-            run.done(boards=1)
+                run.report_unanswered(board, f"{error}{_ALTERNATIVES}")
+            run.add_finished(boards=1)
             skipped = 0
 
 

@@ -20,9 +20,9 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
-from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.interrupts import interrupt_grace
 from gpusudoku.options import Options
-from gpusudoku.pipeline.messages import complain, note, quietly
+from gpusudoku.pipeline.messages import print_error, print_note, quietly
 from gpusudoku.pipeline.output import show
 from gpusudoku.pipeline.run import start_engine
 from gpusudoku.pipeline.settings import InputOptions
@@ -134,7 +134,7 @@ def serve(
         ) from None
     del starlette, uvicorn  # imported only to report early that they are missing
 
-    with quietly(quiet), patient_interrupts(STOP_SECONDS):
+    with quietly(quiet), interrupt_grace(STOP_SECONDS):
         server = None
         try:
             from gpusudoku.board.geometry import NINE
@@ -151,7 +151,7 @@ def serve(
             listening = listen(host, port)
             actual_port = listening.getsockname()[1]
             if port is None and actual_port != USUAL_PORT:
-                note(f"port {USUAL_PORT} is in use; using {actual_port} instead")
+                print_note(f"port {USUAL_PORT} is in use; using {actual_port} instead")
             addresses = [f"{address}{fragment}" for address in addresses_of(host, listening, hosts)]
             options = Options(**params)
             engine = start_engine(options)
@@ -163,30 +163,30 @@ def serve(
                 most=max_requests,
                 seconds=seconds,
                 allowed=Permissions([*hosts, host] if is_loopback(host) else hosts, origins),
-                complain=complain,
+                complain=print_error,
                 kernels=usual_kernels(NINE),
             )
             server.start()
             show(addresses[0])
             for address in addresses[1:]:
-                note(f"also at {address}")
+                print_note(f"also at {address}")
             if opened:
                 click.launch(addresses[0])
             # Kernels are loaded or compiled while the page is already served.
             if server.warm_up(engine):
-                note("ready")
+                print_note("ready")
             server.wait()
         except (KeyboardInterrupt, Interrupted):
             pass  # the usual end of the command
         finally:
             if server is not None:
                 server.stop()
-        note("stopped")
+        print_note("stopped")
 
 
 def _board_fragment(name: str, input_options: InputOptions) -> str:
     """Return the fragment of the page's address that shows a board; ``puzzle.js`` reads it."""
-    source = Source([name], input_options, one=True)
+    source = Source([name], input_options, expects_one=True)
     if source.board is None:
         raise InputError("serve takes one board")
     board = source.board[0]

@@ -23,11 +23,11 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
-from gpusudoku.pipeline.messages import naming, note
+from gpusudoku.pipeline.messages import prefixing_errors, print_note
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run, start_engine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
 from gpusudoku.pipeline.share_forms import (
     Shares,
     headline,
@@ -96,7 +96,7 @@ def shares(
     pairs: bool,
     color: str,
     plot: str | None,
-    part: WhichPart | None,
+    part: PartNumber | None,
     **params: Any,
 ) -> None:
     """Show how many solutions of every BOARD have each digit in each cell.
@@ -120,7 +120,7 @@ def shares(
 
     # Options that contradict each other are refused before any board is read.
     command = command_facts()
-    output_options = OutputOptions.take(params, command, is_part=part is not None)
+    output_options = OutputOptions.from_params(params, command, is_part=part is not None)
     options = Options(**params)
     form = output_options.form
     _check_selection(form, halving, unique, pairs)
@@ -168,8 +168,8 @@ def shares(
                         if plot is not None:
                             _draw(board_shares, plot, output_options.force)
                     except TooExpensive as error:  # the other boards are still processed
-                        run.unanswered(board, error)
-                    run.done(boards=1, count=int(block.numbers[index]))
+                        run.report_unanswered(board, error)
+                    run.add_finished(boards=1, count=int(block.numbers[index]))
 
 
 def _check_selection(form: str | None, halving: int | None, unique: bool, pairs: bool) -> None:
@@ -212,15 +212,15 @@ def _unique_writer(
     return unique_writer(form, run.source.input_source, run.single, pairs, find_placements)
 
 
-def _part_record(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
+def _part_record(run: Run, batch: Batch, part: PartNumber, options: Options) -> bytes:
     """Compute a part of the shares of the only board; return their record, a line of JSON."""
     from gpusudoku.enumeration.share_queries import add_shares, divide_board
 
     assert run.part_writer is not None
     engine = start_engine(options)
-    with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
+    with ProgressLine() as line, prefixing_errors(place_of(batch, 0)), line.working():
         boards = divide_board(batch[0], part.parts)
-        tasks = run.take(len(boards), "tasks")
+        tasks = run.select_tasks(len(boards), "tasks")
         shares = add_shares(boards[tasks.start : tasks.stop], batch[0], options, engine)
     return f"{run.part_writer.record(shares)}\n".encode()
 
@@ -255,4 +255,4 @@ def _draw(shares: Shares, plot: str, force: bool) -> None:
     from gpusudoku.pipeline import share_plot
 
     share_plot.draw(shares, headline(shares, single=True), plot, force)
-    note(f"{plot} written")
+    print_note(f"{plot} written")

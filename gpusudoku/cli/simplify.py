@@ -13,7 +13,7 @@ from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
 from gpusudoku.cli.options import CommandOptions, boards_argument, reading_options
-from gpusudoku.pipeline.messages import note, tell
+from gpusudoku.pipeline.messages import print_info, print_note
 from gpusudoku.pipeline.output import refuse_stdout, show
 from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
@@ -76,7 +76,7 @@ def simplify(
         if simplified.contradictory:
             # Conflicts between clues explain most contradictions.
             source.warn_conflicts(batch)
-            note(f"{source.place(batch)}the techniques find a contradiction: no solution")
+            print_note(f"{source.place(batch)}the techniques find a contradiction: no solution")
         if as_json:
             show(json.dumps(_record_of(board, simplified, bits)))
         elif source.single:
@@ -123,7 +123,7 @@ def _show_totals(totals: _BatchTotals, seconds: float) -> None:
         "candidates": f"{totals.candidates_before} before, {totals.candidates_after} after",
         "time": f"{milliseconds:.3f} ms, {milliseconds_per_board:.6f} ms a board",
     }.items():
-        tell(f"{label:>12}: {text}")
+        print_info(f"{label:>12}: {text}")
 
 
 def _record_of(board: Board, simplified: Simplified, technique_bits: int) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from gpusudoku.cli.usage import Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun, refuse_output
-from gpusudoku.pipeline.messages import note
-from gpusudoku.pipeline.run import machine_of
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
+from gpusudoku.pipeline.messages import print_note
+from gpusudoku.pipeline.run import open_engine
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
 from gpusudoku.pipeline.summary import show_search
 from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
@@ -61,7 +61,7 @@ def solve(
     boards: tuple[str, ...],
     input_options: InputOptions,
     first_only: bool,
-    part: WhichPart | None,
+    part: PartNumber | None,
     cluster: str | None,
     **params: Any,
 ) -> None:
@@ -86,7 +86,7 @@ def solve(
       gpusudoku solve @techniques-16x16 --stats
     """
     command = command_facts()
-    output_options = OutputOptions.take(
+    output_options = OutputOptions.from_params(
         params, command, solution=True, errors=input_options.keep_going
     )
     if first_only and output_options.exit_code:
@@ -124,15 +124,15 @@ def solve(
         on_cluster=cluster is not None, solves_each=run.single or output_options.in_detail
     )
     with (
-        machine_of(cluster, options) as machine,
-        run.open_answers(writer, machine, "solved"),
-        run.blocks(partial(solve_blocks, options=options, engine=machine)) as blocks,
+        open_engine(cluster, options) as engine,
+        run.open_answers(writer, engine, "solved"),
+        run.blocks(partial(solve_blocks, options=options, engine=engine)) as blocks,
     ):
         for results in blocks:
             run.write_answers(results)
             if run.single and isinstance(results, ResultBlock):
                 if not on_terminal:  # where the writer shows the verdict below the solution
-                    note(verdict(results))
+                    print_note(verdict(results))
                 if output_options.stats:
                     assert isinstance(results.stats, SearchStats)
                     show_search(results.boards[0], results.stats)

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from gpusudoku.errors import shown
 from gpusudoku.options import MAX_PARTS
-from gpusudoku.pipeline.settings import WhichPart
+from gpusudoku.pipeline.settings import PartNumber
 
 MAX_DIGITS = 4000
 """Maximum digits of a number: Python converts at most 4300, and no count has as many."""
@@ -113,13 +113,13 @@ def parse_numbers(
     return tuple(parse_number(ctx, param, value) for value in values)
 
 
-def parse_part(ctx: click.Context, param: click.Parameter, value: str | None) -> WhichPart | None:
+def parse_part(ctx: click.Context, param: click.Parameter, value: str | None) -> PartNumber | None:
     """Parse I/N, as a callback of click."""
     if value is None:
         return None
     digits = rf"(\d{{1,{MAX_DIGITS}}})"
     match = re.fullmatch(rf"\s*{digits}/{digits}\s*", value, re.ASCII)
-    part = WhichPart(int(match[1]), int(match[2])) if match else WhichPart(0, 0)
+    part = PartNumber(int(match[1]), int(match[2])) if match else PartNumber(0, 0)
     if not 1 <= part.number <= part.parts <= MAX_PARTS:
         raise click.BadParameter(
             f"{shown(value)}: expected I/N, I from 1 to N, N at most {MAX_PARTS}, such as 3/100"

@@ -23,20 +23,20 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.engines.quick_search import Boards, SearchMemory, run_quick_search
 from gpusudoku.errors import Cancelled
-from gpusudoku.jobs.job import Job, Task, Worker, pieces
+from gpusudoku.jobs.job import Job, Task, Worker, split_range
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
-    BELOW,
-    DEEPEST,
+    AWAITED_PLACE,
+    BELOW_BOTTOM,
     GUESSES,
+    MAX_HEIGHT,
     NODES,
-    PLACE,
-    TALLIES,
+    TALLY_WORDS,
     TOP,
     CpuPool,
-    Found,
-    limit_of,
+    SearchResults,
+    encode_limit,
 )
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Forecast, Frontier, node_seconds
@@ -125,7 +125,7 @@ class SharedSearch:
         self.workers: list[SearchWorker] = []
         no_boards = frontier.part(0, 0)
         self.tasks = [Task(no_boards, 0.0) for _ in range(threads if len(frontier) else 0)]
-        self._search_task = Task(frontier, job.whole, job.doubt)
+        self._search_task = Task(frontier, job.expected_work, job.uncertainty)
         self._nodes_reported = 0
         self._forecast = Forecast(settings, job, threads)
         self._unanswered: set[SearchWorker] = set()
@@ -160,7 +160,7 @@ class SharedSearch:
         first_worker = self.workers[0]
         # A worker that waits for a place in the pool must not be delayed by a forecast: others
         # could not give boards to places behind it.
-        if not self._forecast.is_due or first_worker.stack.state[PLACE] >= 0:
+        if not self._forecast.is_due or first_worker.stack.state[AWAITED_PLACE] >= 0:
             return
         if not self._answers:
             self._answers = [first_worker.remaining]
@@ -185,11 +185,13 @@ class SharedSearch:
         boards_of_workers = [worker.remaining for worker in self.workers]
         remaining = self._joined([*boards_of_workers, self.pool.remaining()])
         if len(remaining):
-            self.job.leave(Task(remaining, self._search_task.weight, self._search_task.doubt))
+            self.job.return_task(
+                Task(remaining, self._search_task.weight, self._search_task.uncertainty)
+            )
         tallies = np.array([worker.stack.tally for worker in self.workers], np.int64)
-        tallies = tallies.reshape(-1, TALLIES)
+        tallies = tallies.reshape(-1, TALLY_WORDS)
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-        return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+        return WorkCounters(nodes, guesses, int(tallies[:, MAX_HEIGHT].max(initial=0)))
 
     def _joined(self, parts: Sequence[Boards]) -> Frontier:
         """Return boards of several workers as one frontier."""
@@ -206,8 +208,10 @@ class SearchWorker(SearchMemory):
         cells = shape.n * shape.n
         # One call can find a solution in each lane.
         buffer_rows = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
-        super().__init__(shape, shared.settings, Found.into(job.numbers, buffer_rows, cells))
-        self.limit = limit_of(job.limit)
+        super().__init__(
+            shape, shared.settings, SearchResults.adding_to(job.numbers, buffer_rows, cells)
+        )
+        self.limit = encode_limit(job.limit)
         is_short = job.on_solutions or not shared.workers
         seconds = CALL_SECONDS if is_short else LONG_CALL_SECONDS
         self.budget = max(1, int(seconds / node_seconds(shape)))
@@ -234,17 +238,17 @@ class SearchWorker(SearchMemory):
     def _pass_on_solutions(self, job: Job) -> None:
         """Pass on the solutions in the buffer."""
         buffer = self.found
-        row_count = int(buffer.used[0])
+        row_count = int(buffer.claimed_rows[0])
         if row_count and job.on_solutions:
             job.on_solutions(buffer.solutions[:row_count].copy(), buffer.roots[:row_count].copy())
-            buffer.used[0] = 0
+            buffer.claimed_rows[0] = 0
 
     def _make_room(self) -> None:
         """Move the boards to the bottom of the stack if it is full. Enlarge it if necessary."""
         boards = self.stack.boards
         roots = self.stack.roots
         state = self.stack.state
-        low = int(state[BELOW]) + 1
+        low = int(state[BELOW_BOTTOM]) + 1
         height = int(state[TOP]) + 1
         # The compiled code returns when fewer than two rows per lane are free.
         if height + 3 * self.shape.lanes <= len(boards):
@@ -256,7 +260,7 @@ class SearchWorker(SearchMemory):
             self.stack = self.stack._replace(boards=boards, roots=roots)
         boards[: height - low] = boards[low:height]
         roots[: height - low] = roots[low:height]
-        state[BELOW] = -1
+        state[BELOW_BOTTOM] = -1
         state[TOP] = height - low - 1
 
 
@@ -295,7 +299,7 @@ def group_tasks(tasks: Sequence[range], range_count: int) -> list[Task]:
     for numbers in tasks:
         # Rounded up, so that every range of numbers has at least one.
         count = -(-range_count * len(numbers) // task_count)
-        grouped += [Task(chunk, len(chunk) / task_count) for chunk in pieces(numbers, count)]
+        grouped += [Task(chunk, len(chunk) / task_count) for chunk in split_range(numbers, count)]
     return grouped
 
 
@@ -312,7 +316,7 @@ class SumWorker(TaskWorker):
         """Compute the sum of a task and report it."""
         value, products = self.sum(task.payload, job)
         if job.stopped:  # the sum may be incomplete
-            job.leave(task)
+            job.return_task(task)
             return
         # The sum is computed without a common divisor of the lists.
         value *= self.contraction.factor
@@ -355,7 +359,7 @@ class PartWorker(TaskWorker):
                 if not job.stopped:
                     raise
             if job.stopped:  # the sum may be incomplete
-                job.leave(Task([*remaining_parts, (counter, part)], task.weight))
+                job.return_task(Task([*remaining_parts, (counter, part)], task.weight))
                 return
             remaining_parts += [(counter, child) for child in pending]
             # The times of parts are unknown, so all are expected to take the same.
@@ -364,7 +368,7 @@ class PartWorker(TaskWorker):
             job.report([(counter, value)], weight)
             self.products += products
             if remaining_parts and job.ending:
-                job.leave(Task(remaining_parts, task.weight))
+                job.return_task(Task(remaining_parts, task.weight))
                 return
             if len(remaining_parts) > 1 and job.idle_workers > 0:
                 # The first parts are the largest.

@@ -24,16 +24,16 @@ from gpusudoku.kernels.arguments import block_of
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
-    BELOW,
-    DEEPEST,
+    BELOW_BOTTOM,
     GUESSES,
+    MAX_HEIGHT,
     NODES,
     TOP,
     CpuPool,
-    Found,
     Lanes,
+    SearchResults,
     Stack,
-    limit_of,
+    encode_limit,
 )
 from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
@@ -59,7 +59,11 @@ class SearchMemory:
     """
 
     def __init__(
-        self, shape: Shape, settings: SearchSettings, found: Found, stack_bytes: int | None = None
+        self,
+        shape: Shape,
+        settings: SearchSettings,
+        found: SearchResults,
+        stack_bytes: int | None = None,
     ) -> None:
         depth = shape.lanes * (shape.n * shape.n + 3)
         if stack_bytes is not None:
@@ -74,7 +78,7 @@ class SearchMemory:
     def remaining(self) -> Boards:
         """A copy of the boards on the stack, the top first, and their roots."""
         state = self.stack.state
-        rows = slice(int(state[BELOW]) + 1, int(state[TOP]) + 1)
+        rows = slice(int(state[BELOW_BOTTOM]) + 1, int(state[TOP]) + 1)
         return self.stack.boards[rows][::-1].copy(), self.stack.roots[rows][::-1].copy()
 
 
@@ -122,12 +126,12 @@ class _QuickMemory(SearchMemory):
         cells = shape.n * shape.n
         # The limit is checked after a step, in which every lane can find a solution.
         buffer_rows = shape.lanes + MAX_LISTED if listed else 0
-        super().__init__(shape, settings, Found.empty(1, buffer_rows, cells), STACK_BYTES)
+        super().__init__(shape, settings, SearchResults.empty(1, buffer_rows, cells), STACK_BYTES)
         boards = np.zeros((1, shape.words), shape.word)
         self._pool = CpuPool.of(boards, np.zeros(1, np.int64), 1, shape)
         self._initial_pool_state = self._pool.state.copy()
         self._cells = np.zeros((1, cells), np.uint8)
-        self._pack_arguments = self._cells, *shape.places, boards, self.lanes.memory
+        self._pack_arguments = self._cells, *shape.cell_positions, boards, self.lanes.memory
         self._pack_block = block_of(cpu.pack(shape).signature, self._pack_arguments)
         self._no_boards = Frontier(shape, boards[:0], np.zeros(0, np.int64))
         self._recalls = np.zeros(1, np.int64)  # stays 0: the search is too short to be recalled
@@ -145,16 +149,16 @@ class _QuickMemory(SearchMemory):
         self._pack(board)
         start = time.perf_counter()
         buffer.counts[0] = 0
-        buffer.used[0] = 0
+        buffer.claimed_rows[0] = 0
         self._pool.state[:] = self._initial_pool_state
         stack.state[:] = -1  # empty
         stack.tally[:] = 0
         self._arguments[self._budget_index] = int(QUICK_SECONDS / node_seconds(shape))
-        self._arguments[self._budget_index + 1] = int(limit_of(limit))
+        self._arguments[self._budget_index + 1] = int(encode_limit(limit))
         self.run.call(self._arguments)
         seconds = time.perf_counter() - start
         tally = stack.tally.tolist()
-        counters = WorkCounters(tally[NODES], tally[GUESSES], tally[DEEPEST])
+        counters = WorkCounters(tally[NODES], tally[GUESSES], tally[MAX_HEIGHT])
         count = int(buffer.counts[0])
         roots = remaining = self._no_boards
         if limit is not None and count >= limit:

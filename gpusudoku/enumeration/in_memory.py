@@ -18,7 +18,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import Deadline, cancelling, check_cancelled
-from gpusudoku.jobs.job import spread
+from gpusudoku.jobs.job import run_on_threads
 from gpusudoku.options import Options
 from gpusudoku.planning.count import find_solutions
 
@@ -116,7 +116,7 @@ def find_sorted(
     def sort(chunk: slice, *_: object) -> None:
         ordered[chunk] = sort_rows(rows.take(order[chunk], axis=0))
 
-    spread(sort, chunks, [None] * engine.threads)
+    run_on_threads(sort, chunks, [None] * engine.threads)
     return ordered, counts
 
 

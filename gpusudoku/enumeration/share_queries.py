@@ -75,7 +75,7 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
         shares[index] = shares_in(solutions, geometry.n)
     other_boards = np.flatnonzero(counts >= LISTED_TOGETHER)
     if is_nine(geometry, block.candidates) and len(block) > 1:
-        simplified = Frontier.of(block.chosen(counts >= LISTED_TOGETHER)).simplified(
+        simplified = Frontier.of(block.select(counts >= LISTED_TOGETHER)).simplified(
             SearchSettings()
         )
         shares[other_boards] = count_many_nine_shares(simplified.candidates, engine.threads)

@@ -27,7 +27,7 @@ from gpusudoku.enumeration.sampling import SEED_BITS, Uniform
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, iterate_in
 from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import MAX_NUMBER, OptionFields, Options, is_integer, takes_options
@@ -216,7 +216,7 @@ class Slice:
 
     def _stoppable(self, items: Iterator[T]) -> Generator[T, None, None]:
         """Yield items. The token and Ctrl-C stop the work on each. No item may be None."""
-        return made_in(self._working, items)
+        return iterate_in(self._working, items)
 
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
         """Yield the solutions in blocks, in ascending order."""

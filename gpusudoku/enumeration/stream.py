@@ -154,7 +154,7 @@ class ListedBoards:
     """Solutions of consecutive boards, in their order."""
 
     boards: Batch
-    doubtful: Batch
+    possibly_unsolvable: Batch
     """The boards that may have no solutions. All other boards have some."""
     solutions: Iterable[NDArray[np.uint8]] | None
     """Blocks of solutions, uint8 (k, n * n), to be read before the next boards. None if there is
@@ -212,7 +212,7 @@ def _split_at_many(
     for index in [*np.flatnonzero(counts >= LISTED_TOGETHER).tolist(), len(block)]:
         if start < index:
             boards = block.part(start, index)
-            unsolvable = boards.chosen(counts[start:index] == 0)
+            unsolvable = boards.select(counts[start:index] == 0)
             row_range = slice(*np.searchsorted(board_of, [start, index]).tolist())
             yield ListedBoards(boards, unsolvable, [rows[row_range]], board_of[row_range] - start)
         if index < len(block):

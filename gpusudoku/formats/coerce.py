@@ -38,7 +38,7 @@ from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats.lines import MIN_CELLS, PlainReader
 from gpusudoku.formats.read import parse, read_batches
 from gpusudoku.formats.symbols import are_digits, joined_texts, warn_from_zero
-from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.job import ChunkSize
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
 """A value that can be converted to a board."""
@@ -273,7 +273,7 @@ def _with_integers(cells: NDArray[Any]) -> NDArray[Any]:
 
 def _group_items(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield items in lists, each with as many items as come in a short time."""
-    pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
+    pace = ChunkSize(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
     is_full = True
     while is_full:
         start = time.perf_counter()

@@ -186,7 +186,7 @@ def interruptible(cancel: CancelToken | None) -> Iterator[None]:
         raise Interrupted("interrupted") from None
 
 
-def made_in(
+def iterate_in(
     context: Callable[[], AbstractContextManager[None]], items: Iterator[T]
 ) -> Generator[T, None, None]:
     """Compute each item within a context, and yield it outside. No item may be None."""

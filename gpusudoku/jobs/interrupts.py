@@ -19,7 +19,7 @@ from contextvars import copy_context
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpusudoku.jobs.threads import NoThread, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, start_thread
 
 if TYPE_CHECKING:
     from socket import socket
@@ -113,7 +113,7 @@ _signals = _Signals()
 def catch_interrupts() -> None:
     """Catch the signals that end this process, except those that it should ignore.
 
-    Until ``heed_interrupts`` is called, a signal ends the process immediately, because there is
+    Until ``enable_interrupts`` is called, a signal ends the process immediately, because there is
     nothing to lose yet. After that, the first signal raises a KeyboardInterrupt, and further ones
     are ignored while the process ends. If the process does not end in time, a thread ends it by
     force.
@@ -129,16 +129,16 @@ def catch_interrupts() -> None:
     wakeup_sender.setblocking(False)
     signal.set_wakeup_fd(wakeup_sender.detach(), warn_on_full_buffer=False)
     # Without this thread, signals still end the process, unless it is stuck.
-    with suppress(NoThread):
+    with suppress(ThreadStartError):
         start_thread(threading.Thread(target=_signals.watch, args=(wakeups,), daemon=True))
 
 
-def heed_interrupts() -> None:
+def enable_interrupts() -> None:
     """Make a signal raise a KeyboardInterrupt from now on."""
     _signals.is_enabled = True
 
 
-def outlive_interrupts() -> None:
+def ignore_interrupts() -> None:
     """Ignore signals from now on, because the process is ending."""
     _signals.ending = True
 
@@ -154,7 +154,7 @@ def interrupt_status() -> int:
 
 
 @contextmanager
-def patient_interrupts(seconds: float) -> Iterator[None]:
+def interrupt_grace(seconds: float) -> Iterator[None]:
     """Allow the process ``seconds`` to end by itself after a signal in the block.
 
     If ``seconds`` is infinite, the process may survive Ctrl-C: each one raises a KeyboardInterrupt.

@@ -4,8 +4,8 @@ Workers add what they count to counters, which are exact integers. A worker is a
 compiled loop that has released Python's global interpreter lock, or it controls a GPU. A thread is
 started only when there is a task that no running thread can take.
 
-``spread`` and ``called`` are for work without counters. ``pieces`` and ``part_of`` divide work.
-``Pace`` and ``Cost`` determine how much work to do at a time.
+``run_on_threads`` and ``call_on_threads`` are for work without counters. ``split_range`` and
+``part_of`` divide work. ``ChunkSize`` and ``MeanCost`` determine how much work to do at a time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled, tokens
-from gpusudoku.jobs.threads import NoThread, isolated, note_fewer, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, isolated, start_thread, warn_fewer_threads
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
 Item = TypeVar("Item")
@@ -42,7 +42,7 @@ MAX_DONE = 0.99
 ROUNDING = 1e-9
 """Uncertainty below this fraction of the work counts as 0: uncertainties are added and
 subtracted, so rounding errors remain."""
-MAX_DOUBT = 0.25
+MAX_UNCERTAINTY = 0.25
 """The fraction of the work that may be uncertain while progress is reported."""
 MAX_GROWTH = 8
 """The largest growth of a chunk size after a chunk that took hardly any time."""
@@ -58,7 +58,7 @@ class Task:
     payload: Any
     weight: float
     """The expected work, in the unit of the job. Only the progress depends on it."""
-    doubt: float = 0.0
+    uncertainty: float = 0.0
     """The uncertainty of ``weight``, in the same unit."""
 
 
@@ -106,15 +106,15 @@ class Job:
         self.limit = limit
         self._below_limit = counters
         self.on_solutions = on_solutions
-        self.busy: list[float] = []
+        self.busy_seconds: list[float] = []
         """For each worker, the seconds of ``seconds`` in which it worked."""
         self.start = 0.0
         """The time of ``time.perf_counter`` at which the job began."""
         self.seconds = 0.0
-        self.whole = 1.0
+        self.expected_work = 1.0
         """The expected work of all tasks: the sum of their weights."""
-        self.doubt = 0.0
-        """The uncertainty of ``whole``: the sum of the uncertainties of the tasks."""
+        self.uncertainty = 0.0
+        """The uncertainty of ``expected_work``: the sum of the uncertainties of the tasks."""
         self._waiting_workers = 0
         self._withdrawn_workers = 0
         self._work_done = 0.0
@@ -133,7 +133,7 @@ class Job:
         # leave a condition locked, but not this queue.
         self._changes: SimpleQueue[None] = SimpleQueue()
         self._suspended = False
-        self._left: list[Task] = []
+        self._returned_tasks: list[Task] = []
         self.flag = np.zeros(1, np.int64)
         """Not 0 when the job is stopped. Compiled loops read it."""
         self.recalls = isolated(1, np.int64)
@@ -163,7 +163,7 @@ class Job:
     @property
     def utilisation(self) -> tuple[float, ...]:
         """For every worker, the fraction of the time in which it worked; empty before the run."""
-        return tuple(busy_seconds / self.seconds for busy_seconds in self.busy)
+        return tuple(seconds / self.seconds for seconds in self.busy_seconds)
 
     @property
     def has_run(self) -> bool:
@@ -183,12 +183,12 @@ class Job:
     @property
     def done(self) -> float:
         """The estimated fraction of the work that is done; 0 while it is too uncertain."""
-        if self.doubt > MAX_DOUBT * self.whole:
+        if self.uncertainty > MAX_UNCERTAINTY * self.expected_work:
             return 0.0
-        fraction = self._work_done / self.whole if self.whole else 1.0
+        fraction = self._work_done / self.expected_work if self.expected_work else 1.0
         if self.limit is not None and len(self.numbers) == 1:
             fraction = max(fraction, self.total / self.limit)
-        is_certain = self.doubt <= ROUNDING * self.whole
+        is_certain = self.uncertainty <= ROUNDING * self.expected_work
         return min(fraction, 1.0 if is_certain else MAX_DONE)
 
     @property
@@ -198,13 +198,13 @@ class Job:
 
     @property
     def ending(self) -> bool:
-        """True if workers should return their remaining work, by ``leave``, and take no more."""
+        """True if workers should return their remaining work, see ``return_task``, and end."""
         return self._suspended or self.stopped or self.deadline.cancelled
 
     @property
-    def left(self) -> list[Task]:
+    def remaining_tasks(self) -> list[Task]:
         """The remaining work of a job that ended early: tasks not taken, and the rest of others."""
-        return [*self._left, *self._queue]
+        return [*self._returned_tasks, *self._queue]
 
     @property
     def busy_workers(self) -> int:
@@ -246,10 +246,10 @@ class Job:
             self._queue.clear()
             self._halt()
 
-    def leave(self, task: Task) -> None:
+    def return_task(self, task: Task) -> None:
         """Return the remaining work of a task when the job is ending."""
         with self._change:
-            self._left.append(task)
+            self._returned_tasks.append(task)
 
     def take(self) -> Task | None:
         """Wait for a task and return it; None if no worker has one, or when the job is ending."""
@@ -277,7 +277,7 @@ class Job:
             self._change.notify(woken)
             self._want(added_count - woken)
 
-    def resign(self, task: Task | None, error: BaseException) -> None:
+    def withdraw(self, task: Task | None, error: BaseException) -> None:
         """End a worker that cannot continue, and return the remaining work of its task.
 
         If no worker remains for the work, ``run`` raises the error.
@@ -309,18 +309,18 @@ class Job:
             task.weight -= work
             if task.weight < 0:
                 # The task was underestimated, so its remaining work is unknown.
-                self.whole -= task.weight
-                self.doubt -= task.weight
-                task.doubt -= task.weight
+                self.expected_work -= task.weight
+                self.uncertainty -= task.weight
+                task.uncertainty -= task.weight
                 task.weight = 0.0
 
-    def expect(self, task: Task, weight: float, doubt: float) -> None:
+    def expect(self, task: Task, weight: float, uncertainty: float) -> None:
         """Set the expected remaining work of a task, and its uncertainty."""
         with self._change:
-            self.whole += weight - task.weight
-            self.doubt += doubt - task.doubt
+            self.expected_work += weight - task.weight
+            self.uncertainty += uncertainty - task.uncertainty
             task.weight = weight
-            task.doubt = doubt
+            task.uncertainty = uncertainty
 
     def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
         with self._change:
@@ -345,7 +345,7 @@ class Job:
         ------
         Interrupted, Cancelled
             After Ctrl-C or a cancellation, when all workers have stopped and reported.
-        NoThread
+        ThreadStartError
             If no thread can be started.
         """
         self._begin(tasks, workers)
@@ -390,7 +390,7 @@ class Job:
         self._workers = workers
         self.workers = len(workers)
         self._has_ended = [False] * len(workers)
-        self.busy = [0.0] * len(workers)
+        self.busy_seconds = [0.0] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)
 
@@ -415,7 +415,7 @@ class Job:
         )
         try:
             start_thread(self._threads[index])
-        except NoThread:
+        except ThreadStartError:
             del self._threads[index]
             with self._change:
                 self.workers = self._wanted_workers = index
@@ -423,7 +423,7 @@ class Job:
                     raise
                 # Other workers may wait for the one that has not started.
                 self._change.notify_all()
-            note_fewer()
+            warn_fewer_threads()
         return True
 
     def _wait_for_change(self) -> None:
@@ -464,8 +464,8 @@ class Job:
         try:
             with cancelling(*self._tokens, self._worker_token), watching(Watch(self._watch)):
                 seconds = worker(self)
-            if index < len(self.busy):
-                self.busy[index] = seconds
+            if index < len(self.busy_seconds):
+                self.busy_seconds[index] = seconds
         except BaseException as error:
             is_stopped = self._worker_token.cancelled or self._is_cancelled
             if not (isinstance(error, Cancelled) and is_stopped):
@@ -475,7 +475,7 @@ class Job:
         self._changes.put(None)
 
 
-def spread(
+def run_on_threads(
     work: Callable[[Item, Scratch, NDArray[np.int64]], Result],
     items: Sequence[Item],
     scratch: Sequence[Scratch],
@@ -501,15 +501,15 @@ def spread(
     return cast("list[Result]", results)
 
 
-def called(calls: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+def call_on_threads(calls: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
     """Make calls, on threads if there are several. Return their results in order."""
     if len(calls) < 2:
         check_cancelled()
         return [call() for call in calls]
-    return spread(lambda call, *_: call(), calls, [None] * threads)
+    return run_on_threads(lambda call, *_: call(), calls, [None] * threads)
 
 
-def pieces(whole: range, max_count: int) -> list[range]:
+def split_range(whole: range, max_count: int) -> list[range]:
     """Divide a range of step 1 into at most ``max_count`` ranges of similar size, none empty."""
     size = max(0, whole.stop - whole.start)
     if not size:
@@ -527,7 +527,7 @@ def part_of(size: int, number: int, parts: int) -> range:
     return range(size * (number - 1) // parts, size * number // parts)
 
 
-class Pace:
+class ChunkSize:
     """The size of a chunk of work, adapted so that a chunk takes about ``seconds``.
 
     The size changes if a chunk takes less than half or more than twice as long. It grows by at most
@@ -550,7 +550,7 @@ class Pace:
             self.size = max(1, self.size // 2)
 
 
-class Cost:
+class MeanCost:
     """The mean time per item, in which recent items weigh most.
 
     Threads may share it without a lock. A thread that reads between the two updates of another gets

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import ASK_SECONDS, Deadline, cancelling, check_cancelled, tokens
-from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, start_thread, warn_fewer_threads
 from gpusudoku.jobs.watch import current_watch, watching
 
 Item = TypeVar("Item")
@@ -26,8 +26,8 @@ LEAVE_SECONDS = 1.0
 """Time to wait at the end for threads that still compile."""
 
 
-class Where(Enum):
-    """The thread that works on an item."""
+class Schedule(Enum):
+    """When an item is processed, and by which thread."""
 
     POOL = auto()
     """Any idle thread."""
@@ -37,12 +37,12 @@ class Where(Enum):
     """None: the item is yielded without a result, before any further item is read."""
 
 
-class Done(Generic[Item, Result]):
+class MappedItem(Generic[Item, Result]):
     """An item and its result."""
 
-    def __init__(self, item: Item, where: Where) -> None:
+    def __init__(self, item: Item, schedule: Schedule) -> None:
         self.item = item
-        self.where = where
+        self.schedule = schedule
         self.result: Result | None = None
         """None if the item is exclusive, or if a thread abandoned it because it took too long."""
         self.seconds = 0.0
@@ -74,9 +74,9 @@ def ordered_map(
     items: Iterable[Item],
     work: Callable[[Item], Result],
     threads: int,
-    patience: float = inf,
-    where: Callable[[Item], Where] = lambda item: Where.POOL,
-) -> Generator[Done[Item, Result], None, None]:
+    max_seconds: float = inf,
+    schedule: Callable[[Item], Schedule] = lambda item: Schedule.POOL,
+) -> Generator[MappedItem[Item, Result], None, None]:
     """Call ``work`` for items on several threads, and yield the results in order.
 
     The iterating thread reads items, yields results, and otherwise works on items itself. So
@@ -93,26 +93,26 @@ def ordered_map(
         A function of an item. It runs in any of the threads.
     threads
         The number of threads, including the iterating one.
-    patience
+    max_seconds
         The time on a core, in seconds, after which a thread abandons an item.
-    where
-        A function that chooses the thread for an item.
+    schedule
+        A function that chooses the schedule of an item.
     """
     source = iter(items)
-    pending = deque[Done[Item, Result]]()
-    pool = _Pool(work, threads - 1, patience)
+    pending = deque[MappedItem[Item, Result]]()
+    pool = _Pool(work, threads - 1, max_seconds)
     all_read = False
     try:
         while True:
             # Results are yielded immediately, because reading the next item may take long.
             while not (pending and pending[0].has_ended):
                 check_cancelled()
-                is_exclusive = bool(pending) and pending[-1].where is Where.EXCLUSIVE
+                is_exclusive = bool(pending) and pending[-1].schedule is Schedule.EXCLUSIVE
                 may_read = not all_read and not is_exclusive
                 if may_read and len(pending) < AHEAD * threads:
                     try:
                         item = next(source)
-                        entry = Done[Item, Result](item, where(item))
+                        entry = MappedItem[Item, Result](item, schedule(item))
                     except StopIteration:
                         all_read = True
                         continue
@@ -120,7 +120,7 @@ def ordered_map(
                         raise
                     except Exception as error:
                         all_read = True
-                        entry = Done(None, Where.EXCLUSIVE)  # type: ignore[arg-type]
+                        entry = MappedItem(None, Schedule.EXCLUSIVE)  # type: ignore[arg-type]
                         entry.end(error)
                     pending.append(entry)
                     if not entry.has_ended:
@@ -140,23 +140,23 @@ def ordered_map(
 class _Pool(Generic[Item, Result]):
     """The threads of a map, except the iterating one."""
 
-    def __init__(self, work: Callable[[Item], Result], threads: int, patience: float) -> None:
+    def __init__(self, work: Callable[[Item], Result], threads: int, max_seconds: float) -> None:
         self._work = work
-        self._patience = patience
+        self._max_seconds = max_seconds
         self._tokens = tokens()
         self._watch = current_watch()
         # This queue is written in C. Ctrl-C, or a call of ``close`` by the garbage collector, could
         # leave a lock of Python code locked.
-        self._queue: SimpleQueue[Done[Item, Result] | None] = SimpleQueue()
+        self._queue: SimpleQueue[MappedItem[Item, Result] | None] = SimpleQueue()
         """Items that no thread has begun. None makes all threads end."""
         self._closed = False
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
 
-    def take(self, entry: Done[Item, Result]) -> None:
+    def take(self, entry: MappedItem[Item, Result]) -> None:
         """Start the work on an item, or mark it as ended if there is none."""
-        if entry.where is Where.EXCLUSIVE:
+        if entry.schedule is Schedule.EXCLUSIVE:
             entry.end()
-        elif entry.where is Where.INLINE:
+        elif entry.schedule is Schedule.INLINE:
             self._do(entry)
         else:
             self._queue.put(entry)
@@ -164,9 +164,9 @@ class _Pool(Generic[Item, Result]):
                 for thread in self._threads:
                     if thread.ident is None:
                         start_thread(thread)
-            except NoThread:  # the iterating thread works on the item
+            except ThreadStartError:  # the iterating thread works on the item
                 self._threads = [thread for thread in self._threads if thread.ident is not None]
-                note_fewer()
+                warn_fewer_threads()
 
     def help(self) -> bool:
         """Work on an item that no thread has begun. Return whether there was one."""
@@ -178,7 +178,7 @@ class _Pool(Generic[Item, Result]):
             self._do(entry)
         return entry is not None
 
-    def close(self, pending: Iterable[Done[Item, Result]]) -> None:
+    def close(self, pending: Iterable[MappedItem[Item, Result]]) -> None:
         """Stop the work, and wait for the threads."""
         if sys.is_finalizing():  # Python has stopped the threads; they may hold locks
             return
@@ -202,12 +202,12 @@ class _Pool(Generic[Item, Result]):
                 entry.end(error)
         self._queue.put(None)  # for the next thread
 
-    def _do(self, entry: Done[Item, Result]) -> None:
+    def _do(self, entry: MappedItem[Item, Result]) -> None:
         """Work on an item in this thread, and mark it as ended."""
         start = time.perf_counter()
         start_on_core = time.thread_time()
         error: BaseException | None = None
-        entry.token = Deadline(self._patience, time.thread_time)
+        entry.token = Deadline(self._max_seconds, time.thread_time)
         if self._closed:  # ``close`` came before there was a token to cancel
             entry.token.cancel()
         try:

@@ -71,12 +71,12 @@ def _cgroup_cores() -> float:
     return min(quotas, default=inf)
 
 
-class NoThread(GpusudokuError, RuntimeError):  # noqa: N818
+class ThreadStartError(GpusudokuError, RuntimeError):
     """A thread cannot be started: there are too many processes, or too little memory."""
 
 
 def start_thread(thread: threading.Thread) -> None:
-    """Start a thread, or raise NoThread."""
+    """Start a thread, or raise ThreadStartError."""
     with suppress(RuntimeError, MemoryError):
         return thread.start()
     try:
@@ -86,10 +86,10 @@ def start_thread(thread: threading.Thread) -> None:
         if thread.ident is not None:  # the error means that it was started before
             raise
         message = "allow more processes (ulimit -u) or more memory (ulimit -v)"
-        raise NoThread(f"no thread can be started: {message}") from None
+        raise ThreadStartError(f"no thread can be started: {message}") from None
 
 
-def note_fewer() -> None:
+def warn_fewer_threads() -> None:
     """Warn that the work continues with fewer threads. Python shows the warning only once."""
     warnings.warn(
         "no more threads can be started (see ulimit -u and ulimit -v): continuing with fewer",

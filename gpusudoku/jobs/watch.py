@@ -73,9 +73,9 @@ class Watch:
         """Receive the kernels to be compiled. ``kept`` says where they will be cached, in words."""
         self.around.compiling(kernels, seconds, kept)
 
-    def not_kept(self, why: str) -> None:
+    def not_cached(self, why: str) -> None:
         """Receive the reason why compiled kernels could not be cached."""
-        self.around.not_kept(why)
+        self.around.not_cached(why)
 
     def working_on(self, board: Any) -> AbstractContextManager[None]:
         """Receive the board, as a ``Batch``, on which the block works: one board of many."""
@@ -128,7 +128,7 @@ class Announcer(Watch):
             time = duration(max(1.0, round(seconds)))
             self.say(f"compiling {' and '.join(new)}, {time}{kept}", seconds)
 
-    def not_kept(self, why: str) -> None:
+    def not_cached(self, why: str) -> None:
         """See ``Watch``."""
         if (text := f"compiled code cannot be cached: {why}") not in self._announced:
             self._announced.add(text)
@@ -154,7 +154,7 @@ class Silence(Watch):
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
         """See ``Watch``."""
 
-    def not_kept(self, why: str) -> None:
+    def not_cached(self, why: str) -> None:
         """See ``Watch``."""
 
 

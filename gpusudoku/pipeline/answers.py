@@ -12,7 +12,7 @@ import numpy as np
 
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
-from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.output import Log, is_same_file, line_ends, open_log, refuse
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run
@@ -58,7 +58,7 @@ class AnswerRun(Run):
         verb: str,
         *,
         line: ProgressLine | None = None,
-        wanted: Callable[[Any], Any] | None = None,
+        selects: Callable[[Any], Any] | None = None,
     ) -> Iterator[None]:
         """Open the output and the log.
 
@@ -66,14 +66,14 @@ class AnswerRun(Run):
         ----------
         verb
             The participle in the message of an interrupt: ``10 boards counted``.
-        wanted
+        selects
             A function that selects the answers to write: it takes counts, int64 or object (B), and
             returns a mask, bool (B). None selects all.
         """
         settings = self.settings
         self._writer = writer
         self._participle = verb
-        self._selects = wanted
+        self._selects = selects
         self._separator = writer.separator
         with (
             self.open(writer.header, line=line or ProgressLine()),
@@ -106,10 +106,10 @@ class AnswerRun(Run):
         selected = None if self._selects is None else self._selects(results.numbers)
         if results.is_undecided and (selected is not None or not self.single):
             # A message names each board for which the time limit ended the search.
-            note(f"{self.source.place(results.boards)}{verdict(results)}")
+            print_note(f"{self.source.place(results.boards)}{verdict(results)}")
             if selected is not None:
                 selected = np.zeros(len(results), bool)
-        answers = results if selected is None else results.chosen(selected)
+        answers = results if selected is None else results.select(selected)
         if answers.lines is None:
             text = self._writer.text(answers)
             lines = line_ends(text)
@@ -119,7 +119,7 @@ class AnswerRun(Run):
         log_text = b""
         if self._log_records is not None:
             log_text = bytes(self._log_records.text(results))
-        self.source.warn_conflicts(results.boards.chosen(results.numbers == 0))
+        self.source.warn_conflicts(results.boards.select(results.numbers == 0))
 
         # No signal may come between the output, the log, the tally and the checkpoint.
         with held_interrupts():
@@ -138,7 +138,7 @@ class AnswerRun(Run):
             if finished is results:
                 if self._tally is not None:
                     self.notes[_TALLY] = self._tally.notes
-                self.done(boards=len(results), count=_sum(results.numbers))
+                self.add_finished(boards=len(results), count=_sum(results.numbers))
             else:
                 # The text was interrupted. The checkpoint does not advance, so that a resumed run
                 # cuts the output before this text and writes all of it again.

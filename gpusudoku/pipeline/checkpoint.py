@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.errors import GpusudokuError, InputError, SaveError, printable
-from gpusudoku.jobs.interrupts import held_interrupts, patient_interrupts
+from gpusudoku.jobs.interrupts import held_interrupts, interrupt_grace
 from gpusudoku.pipeline.identity import identity_of_command, setup_of_command
-from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.output import Output, end_of_file, is_same_file, refuse
 from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.runs.records import OUTPUT
@@ -180,17 +180,17 @@ def open_checkpoint(
         store.check(identity)
         with (
             # After a signal the process may take this time for the last save.
-            patient_interrupts(PATIENCE_SECONDS),
+            interrupt_grace(PATIENCE_SECONDS),
             Output(path, force, inputs, _saved_size(store, path)) as out,
         ):
             store.begin(identity, setup_of_command(command, source), portion, Position())
             if store.state.finished:
-                note(f"{store.path}: finished before")
+                print_note(f"{store.path}: finished before")
             elif store.snapshot is not None:
                 boards = ""
                 if not source.single:
                     boards = f"{several(store.position.boards, 'board')} done, "
-                note(f"{store.path}: resumed; {boards}{store.position.size:,} bytes written")
+                print_note(f"{store.path}: resumed; {boards}{store.position.size:,} bytes written")
             checkpoint = OutputCheckpoint(out, store)
             with checkpoint.saving():
                 yield checkpoint

@@ -19,11 +19,11 @@ from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
 from gpusudoku.pipeline.checkpoint import refuse_same
 from gpusudoku.pipeline.identity import place_facts, setup_of_command
-from gpusudoku.pipeline.messages import note
+from gpusudoku.pipeline.messages import print_note
 from gpusudoku.pipeline.output import Output, refuse
 from gpusudoku.pipeline.progress import CountLine
-from gpusudoku.pipeline.run import Run, machine_of, warn_of_device
-from gpusudoku.pipeline.settings import OutputOptions, WhichPart
+from gpusudoku.pipeline.run import Run, open_engine, warn_of_device
+from gpusudoku.pipeline.settings import OutputOptions, PartNumber
 from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.planning.count import find_solutions
@@ -65,7 +65,7 @@ class CrossCheck:
         total = sum(self.ways.values())
         for way, boards in self.ways.items():
             share = "" if total == 1 else f", {boards} of {total} boards"
-            note(f"cross-check {way}{share}")
+            print_note(f"cross-check {way}{share}")
 
 
 def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
@@ -76,7 +76,7 @@ def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
     if len(solvable):
         one_solution = replace(options, limit=1)
         # `roots` are the indices of the boards to which the solutions in `rows` belong.
-        rows, roots, _ = find_solutions(boards.chosen(solvable), one_solution, CpuEngine(1))
+        rows, roots, _ = find_solutions(boards.select(solvable), one_solution, CpuEngine(1))
         solutions[solvable[roots]] = rows
     return replace(results, solutions=solutions)
 
@@ -84,7 +84,7 @@ def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
 def count_single_board(
     run: Run,
     options: Options,
-    part: WhichPart | None,
+    part: PartNumber | None,
     cluster: str | None,
     check: CrossCheck | None,
 ) -> None:
@@ -101,7 +101,7 @@ def count_single_board(
         refuse_same(str(settings.output), checkpoint)
     [board] = source.singles()
     facts = None if part is None else {"format": settings.form, "keep_going": settings.errors}
-    with RunStore(checkpoint) as store, machine_of(cluster, options) as machine:
+    with RunStore(checkpoint) as store, open_engine(cluster, options) as engine:
         is_written = _is_written(settings, store)
         # `_is_written` refuses a file with other contents. The file that remains has the result, or
         # is an empty one that this run has created: both may be overwritten without --force.
@@ -110,12 +110,12 @@ def count_single_board(
         refuse(settings.output, force, source.files)  # before the work, which may take days
 
         parts = 1 if part is None else part.parts
-        line = CountLine(source, options, machine, settings.stats, parts)
+        line = CountLine(source, options, engine, settings.stats, parts)
         with line, line.working_on(board):
             count, record = count_in_tasks(
                 board[0],
                 options,
-                machine,
+                engine,
                 store,
                 part=part or (1, 1),
                 setup=setup_of_command(run.command, source),
@@ -135,7 +135,7 @@ def count_single_board(
         else:
             if not record.tasks:
                 tasks = f"there are {record.identity.options['tasks']} tasks"
-                note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
+                print_note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
             text = f"{record}\n".encode()
             count = merged([record])
             saved_facts["record"] = str(record)

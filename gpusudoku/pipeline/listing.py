@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gpusudoku.board.geometry import is_nine
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
-from gpusudoku.pipeline.messages import naming, note
+from gpusudoku.pipeline.messages import prefixing_errors, print_note
 from gpusudoku.pipeline.output import line_ends
 from gpusudoku.pipeline.progress import (
     LESS_WORK_HINT,
@@ -28,7 +28,7 @@ from gpusudoku.pipeline.progress import (
     expect_solutions,
 )
 from gpusudoku.pipeline.run import Run
-from gpusudoku.pipeline.settings import WhichPart
+from gpusudoku.pipeline.settings import PartNumber
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.summary import Totals, show_listing, show_search
 from gpusudoku.pipeline.text_forms import SolutionWriter
@@ -56,7 +56,7 @@ class Selection:
     """The number of the first solution, in ascending order; None for 0."""
     stop: int | None
     """The number of the solution after the last one, in ascending order; None for all."""
-    part: WhichPart | None
+    part: PartNumber | None
     """A part of the contraction order."""
     limit: int | None
     """The largest number of solutions."""
@@ -185,7 +185,7 @@ class Lister:
             part_writer.take_tasks(*self._tasks)
         elif board is not None:
             _, count = self._numbered(board).part(1, 1)
-            part_writer.take(count, "solutions")
+            part_writer.select_tasks(count, "solutions")
 
     def _list_batches(self) -> None:
         """List boards with few solutions together."""
@@ -196,16 +196,16 @@ class Lister:
             for block in batches:
                 if block.solutions is None:
                     # A single board with more solutions than are listed together.
-                    self._list_board(block.boards, block.doubtful)
+                    self._list_board(block.boards, block.possibly_unsolvable)
                     continue
-                self._source.warn_conflicts(block.doubtful)
+                self._source.warn_conflicts(block.possibly_unsolvable)
                 # The boards of a block are finished together: a run that is interrupted in between
                 # repeats the whole block when it is resumed.
                 count = 0
                 for rows in block.solutions:
                     self._write(block.boards, rows, block.board_of)
                     count += len(rows)
-                self._run.done(boards=len(block.boards), count=count)
+                self._run.add_finished(boards=len(block.boards), count=count)
 
     def _write(
         self, boards: Batch, rows: NDArray[Any], board_of: NDArray[Any] | None = None
@@ -214,17 +214,18 @@ class Lister:
         text = self._writer.text(boards, rows, board_of)
         self._run.write(text, self._writer.lines(text, boards.geometry))
 
-    def _list_board(self, board: Batch, doubtful: Batch) -> None:
+    def _list_board(self, board: Batch, possibly_unsolvable: Batch) -> None:
         """List one board; report on stderr if that is too expensive.
 
-        ``doubtful`` is the same batch, or an empty one if the board certainly has a solution.
+        ``possibly_unsolvable`` is the same batch, or an empty one if the board certainly has a
+        solution.
         """
         options = self._options
         selection = self._selection
-        self._source.warn_conflicts(doubtful)
+        self._source.warn_conflicts(possibly_unsolvable)
         count = 0
         try:
-            with naming(place_of(board, 0)):
+            with prefixing_errors(place_of(board, 0)):
                 if selection.part is not None and self._has_no_order(board):
                     self._list_in_steps(*search_tasks(board[0], options, selection.part))
                 elif selection.by_number or is_contracted(board, options):
@@ -234,8 +235,8 @@ class Lister:
                     count = self._list_by_search(board)
         except TooExpensive as error:
             self._run.line.clear()
-            self._source.unanswered(error)
-        self._run.done(boards=1, count=count)
+            self._source.report_unanswered(error)
+        self._run.add_finished(boards=1, count=count)
 
     def _has_no_order(self, board: Batch) -> bool:
         """Tell whether solutions have no contraction order; parts are then tasks of a search."""
@@ -297,10 +298,10 @@ class Lister:
                 # Lines of large boards, which consist of numbers, have different lengths.
                 lines = writer.lines(chunk, board.geometry) or line_ends(chunk)
                 run.write(board.in_alphabets(chunk), lines)
-                run.done(solutions=lines)
+                run.add_finished(solutions=lines)
             else:
                 run.write(writer.text(board, chunk))
-                run.done(solutions=len(chunk))
+                run.add_finished(solutions=len(chunk))
         # Only an empty list needs the comparison, as it may count all solutions.
         if not (first_chunk or skipped) and selection.is_beyond(solutions):
             self._boards_beyond += 1
@@ -373,9 +374,9 @@ class Lister:
             return
         text = f"no solution from number {self._selection.start} on"
         if self._run.single:
-            note(f"{text}: there are {self._count_beyond}")
+            print_note(f"{text}: there are {self._count_beyond}")
         else:
-            note(f"{number} board{'s have' if number > 1 else ' has'} {text}")
+            print_note(f"{number} board{'s have' if number > 1 else ' has'} {text}")
 
 
 def search_in_steps(
@@ -397,10 +398,10 @@ def search_in_steps(
         raise InputError("--part of this board with --checkpoint needs --method search")
     if options.limit is not None:
         raise InputError("--limit cannot be combined with --checkpoint where a search lists")
-    return search_tasks(board[0], options, selection.part or WhichPart(1, 1))
+    return search_tasks(board[0], options, selection.part or PartNumber(1, 1))
 
 
-def search_tasks(board: Board, options: Options, part: WhichPart) -> tuple[SearchPlan, Portion]:
+def search_tasks(board: Board, options: Options, part: PartNumber) -> tuple[SearchPlan, Portion]:
     """Plan the search of a board in tasks, and return the plan and the tasks of a part."""
     from gpusudoku.planning.choose import TASKS_PER_PART
     from gpusudoku.planning.search import TASKS, SearchPlan

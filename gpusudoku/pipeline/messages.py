@@ -35,7 +35,7 @@ def is_quiet() -> bool:
     return _quiet
 
 
-def tell(text: str) -> None:
+def print_info(text: str) -> None:
     """Print a line with information, unless ``--quiet`` is given."""
     if not _quiet:
         # Threads print at any time: clear the progress line, if one is on the terminal.
@@ -54,9 +54,9 @@ def several(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line with information that begins with the name of the program."""
-    tell(f"gpusudoku: {printable(text)}")
+    print_info(f"gpusudoku: {printable(text)}")
 
 
 def option_words(hint: Hint) -> str:
@@ -67,7 +67,7 @@ def option_words(hint: Hint) -> str:
     return "give --column NAME" if hint.option == "column" else ", or that of --column NAME"
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Print an error on one line that begins with the name of the program."""
     _write(f"gpusudoku: {printable(text)}")
 
@@ -77,11 +77,11 @@ class Console(Announcer):
 
     def say(self, text: str, seconds: float = 0.0) -> None:
         """Print an announcement on a line that begins with the name of the program."""
-        note(text)
+        print_note(text)
 
 
 @contextmanager
-def naming(place: str) -> Iterator[None]:
+def prefixing_errors(place: str) -> Iterator[None]:
     """Begin the messages of errors in this block with the place of a board."""
     try:
         yield

@@ -21,7 +21,7 @@ import numpy as np
 
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
-from gpusudoku.pipeline.messages import complain
+from gpusudoku.pipeline.messages import print_error
 
 if sys.platform == "linux":
     import fcntl
@@ -335,7 +335,7 @@ class Output:
         return end_of_file(self._file.fileno(), size)
 
     @contextmanager
-    def telling_lines(self) -> Iterator[None]:
+    def reporting_lines(self) -> Iterator[None]:
         """Report the number of written lines if Ctrl-C ends the command in this block."""
         try:
             yield
@@ -446,7 +446,7 @@ def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[Log | None]:
             yield log
         except BaseException:
             if log.failure is not None:
-                complain(str(log.failure))
+                print_error(str(log.failure))
             raise
     if log.failure is not None:
         raise log.failure

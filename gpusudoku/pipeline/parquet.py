@@ -14,7 +14,7 @@ from pathlib import Path
 from gpusudoku.errors import InputError, not_installed
 from gpusudoku.pipeline.checkpoint import is_resumed, refuse_same
 from gpusudoku.pipeline.identity import digest_of_file, identity_of_command
-from gpusudoku.pipeline.messages import note
+from gpusudoku.pipeline.messages import print_note
 from gpusudoku.pipeline.output import WriteError, refuse
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import OutputOptions
@@ -79,7 +79,7 @@ class ParquetFile:
                 raise InputError(f"{self._path}: {_EXISTS}")
             is_finished = is_own and store.state.finished and not Path(self._rows).exists()
             if is_finished:
-                note(f"{store.path}: finished before")
+                print_note(f"{store.path}: finished before")
             return is_finished
 
     def convert(self, types: Mapping[str, str], *, keeps_rows: bool) -> None:

@@ -10,9 +10,9 @@ from gpusudoku.errors import InputError
 from gpusudoku.jobs.job import part_of
 from gpusudoku.pipeline.checkpoint import is_resumed, refuse_same
 from gpusudoku.pipeline.identity import facts_of_lines, place_facts
-from gpusudoku.pipeline.messages import note
+from gpusudoku.pipeline.messages import print_note
 from gpusudoku.pipeline.output import Output, refuse
-from gpusudoku.pipeline.settings import CommandFacts, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import CommandFacts, OutputOptions, PartNumber
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import Ending
 from gpusudoku.runs.identity import Identity, identity_of_board
@@ -33,7 +33,7 @@ class PartWriter:
     def __init__(
         self,
         command: CommandFacts,
-        part: WhichPart,
+        part: PartNumber,
         source: Source,
         settings: OutputOptions,
         *,
@@ -61,17 +61,17 @@ class PartWriter:
             survey = source.survey
             if not survey.boards:
                 raise InputError("no board can be read, so there are no parts")
-            boards = self.take(survey.boards, "boards")
+            boards = self.select_tasks(survey.boards, "boards")
             source.select(boards, is_last_part=part.number == part.parts)
 
-    def take(self, total: int, noun: str) -> range:
+    def select_tasks(self, total: int, noun: str) -> range:
         """Return this part's tasks out of ``total``; ``noun`` names them in a message."""
         tasks = part_of(total, *self.part)
         self._total = total
         self._tasks = (tasks,) if tasks else ()
         if not tasks:
             number, parts = self.part
-            note(f"part {number} of {parts} has nothing to do: there are {total} {noun}")
+            print_note(f"part {number} of {parts} has nothing to do: there are {total} {noun}")
         return tasks
 
     def take_tasks(self, tasks: tuple[range, ...], total: int) -> None:

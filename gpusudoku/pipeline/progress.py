@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import NINE
 from gpusudoku.errors import TooExpensive
-from gpusudoku.jobs.threads import NoThread, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, start_thread
 from gpusudoku.jobs.watch import DECADES, Progress, Watch, duration, watching
 from gpusudoku.options import Options
-from gpusudoku.pipeline.messages import CLEAR, is_quiet, naming, note, several
+from gpusudoku.pipeline.messages import CLEAR, is_quiet, prefixing_errors, print_note, several
 from gpusudoku.pipeline.summary import show_plan
 from gpusudoku.results import decimal_digits
 
@@ -105,7 +105,7 @@ class ProgressLine(Watch):
         finished = threading.Event()
         clock = threading.Thread(target=self._show_time, args=(finished,), daemon=True)
         if self._is_enabled:
-            with suppress(NoThread):
+            with suppress(ThreadStartError):
                 start_thread(clock)
         try:
             yield
@@ -217,7 +217,7 @@ class CountLine(ProgressLine):
     def working_on(self, board: Batch) -> Iterator[None]:
         """Begin the messages of this block with the place of the board."""
         self._place = self._source.place(board)
-        with naming(self._place):
+        with prefixing_errors(self._place):
             yield
 
     def estimating(self, seconds: float) -> None:
@@ -226,7 +226,7 @@ class CountLine(ProgressLine):
         reason = ""
         if seconds != inf:
             reason = f"; the search would take {duration(seconds)} on one core"
-        note(f"{self._place}looking for a contraction{reason}")
+        print_note(f"{self._place}looking for a contraction{reason}")
 
     def planned(self, plan: Plan, board: Board) -> None:
         """Announce how long a long count should take."""
@@ -239,12 +239,12 @@ class CountLine(ProgressLine):
         """Print how much of the run in a file is finished."""
         state = run.state
         if state.finished:
-            note(f"{run.path}: finished before")
+            print_note(f"{run.path}: finished before")
             return
         solutions = ""
         if state.count:
             solutions = f", at least {decimal_digits(state.count)} solutions"
-        note(f"{run.path}: resumed; {state.done:.1%} is done{solutions}")
+        print_note(f"{run.path}: resumed; {state.done:.1%} is done{solutions}")
 
 
 def _bar(share: float) -> str:
@@ -291,7 +291,7 @@ def expect_count(
         phrases.append(f"--method {method} {duration(other_seconds)}")
     if options.limit is None and plan.method == "search" and parts == 1:
         phrases.append("--limit N asks only for N solutions or more")
-    note(f"{place}{'; '.join(phrases)}")
+    print_note(f"{place}{'; '.join(phrases)}")
 
 
 def _plan_other_method(plan: Plan, board: Board, options: Options) -> tuple[Plan | None, str]:
@@ -318,12 +318,12 @@ def expect_listing(board: Board, options: Options, engine: Engine, place: str) -
     seconds, workers = _on_workers(plan.seconds, plan.method, board, lister)
     if not _is_long(seconds, options):
         return
-    if plan.estimate.endless:
+    if plan.estimate.is_endless:
         number = "more solutions than can be listed"
     else:
         number = f"about {plan.estimate.solutions:.1e} solutions".replace("e+", "e")
     hint = "" if options.limit else LESS_WORK_HINT
-    note(f"{place}{number}: to list them should take {duration(seconds)} {workers}{hint}")
+    print_note(f"{place}{number}: to list them should take {duration(seconds)} {workers}{hint}")
 
 
 def expect_solutions(
@@ -337,7 +337,9 @@ def expect_solutions(
     # The number may be larger than any float.
     seconds = float(min(number, 1 << 1000)) / per_second / engine.threads
     if seconds >= LONG_SECONDS:
-        note(f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{hint}")
+        print_note(
+            f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{hint}"
+        )
 
 
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:

@@ -91,7 +91,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
         from gpusudoku.solving import not_one
 
         is_unique = block.numbers == 1  # other boards have no minimal puzzle
-        puzzles = block.boards.with_cells(block.puzzles).chosen(is_unique)
+        puzzles = block.boards.with_cells(block.puzzles).select(is_unique)
         if records is None:
             return _join_with_gaps(board_texts(puzzles, form), is_unique, gap)
         levels, guesses = rate_batch(puzzles)
@@ -132,7 +132,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
         has_form = block.ties > 0  # the search for a canonical form may be too expensive
         if form == "line" and not has_details and has_form.all():
             return line_buffer(block.forms)
-        finished = block if has_form.all() else block.chosen(has_form)
+        finished = block if has_form.all() else block.select(has_form)
         if records is None and not has_details:
             forms = Batch(block.boards.geometry, finished.forms)
             return _join_with_gaps(board_texts(forms, form), has_form, gap)

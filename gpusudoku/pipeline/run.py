@@ -1,9 +1,9 @@
 """The run of a command, from its input to its exit status.
 
 A command is a loop in a block ``with run.open(header):``. It writes whole lines with ``run.write``
-and then calls ``run.done`` with the number of boards or solutions that these lines complete. The
-run saves its progress in the checkpoint, reports the number of written lines when it is
-interrupted, writes the record of a part, and exits with the status of the command.
+and then calls ``run.add_finished`` with the number of boards or solutions that these lines
+complete. The run saves its progress in the checkpoint, reports the number of written lines when it
+is interrupted, writes the record of a part, and exits with the status of the command.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, cast
 from gpusudoku.board.batch import Batch
 from gpusudoku.errors import ClusterError, DeviceError, InputError, Interrupted
 from gpusudoku.iterating import Block, with_bad_boards
-from gpusudoku.jobs.interrupts import held_interrupts, patient_interrupts
+from gpusudoku.jobs.interrupts import held_interrupts, interrupt_grace
 from gpusudoku.options import Options
-from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import Item, ProgressLine
 from gpusudoku.pipeline.settings import (
     CommandFacts,
     InputOptions,
     OutputOptions,
-    WhichPart,
+    PartNumber,
     check_part_name,
 )
 from gpusudoku.pipeline.source import Source, place_of
@@ -70,7 +70,7 @@ class Run:
         reading: InputOptions,
         settings: OutputOptions,
         *,
-        part: WhichPart | None = None,
+        part: PartNumber | None = None,
         undivided: str = "",
         has_record: bool = False,
         has_columns: bool = True,
@@ -129,14 +129,14 @@ class Run:
         """The time of the call of ``expect``, if the progress line shows a rate."""
         self._unreported_seed: int | None = None
 
-    def take(self, total: int, noun: str) -> range:
+    def select_tasks(self, total: int, noun: str) -> range:
         """Return this part's tasks out of ``total``; all of them if the run has no part.
 
         ``noun`` names the tasks in a message.
         """
         if self.part_writer is None:
             return range(total)
-        return self.part_writer.take(total, noun)
+        return self.part_writer.select_tasks(total, noun)
 
     def expect(self, total: int, noun: str = "solutions", *, shows_rate: bool = False) -> None:
         """Show the finished share of ``total`` solutions on the progress line, and their rate.
@@ -261,17 +261,17 @@ class Run:
     def report_seed(self) -> None:
         """Print a random seed on stderr, once."""
         if self._unreported_seed is not None:
-            note(f"seed {self._unreported_seed}")
+            print_note(f"seed {self._unreported_seed}")
             self._unreported_seed = None
 
     def waiting(self, blocks: Iterator[Item]) -> Iterator[Item]:
         """Yield blocks; show the elapsed time while one of a single board is computed."""
         return self.line.waiting(blocks) if self.single else blocks
 
-    def unanswered(self, board: Batch, error: object) -> None:
+    def report_unanswered(self, board: Batch, error: object) -> None:
         """Report on stderr why a board has no answer; the run continues with the next board."""
         self.line.clear()
-        self.source.unanswered(f"{place_of(board, 0)}{error}")
+        self.source.report_unanswered(f"{place_of(board, 0)}{error}")
 
     def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         """Write whole lines; ``lines`` is their number, if it is known."""
@@ -287,9 +287,11 @@ class Run:
     def _count_bad(self) -> None:
         """Count a bad board as finished."""
         self.notes[_BAD_BOARDS] = self.notes.get(_BAD_BOARDS, 0) + 1
-        self.done()
+        self.add_finished()
 
-    def done(self, *, boards: int = 0, solutions: int = 0, count: int | None = None) -> None:
+    def add_finished(
+        self, *, boards: int = 0, solutions: int = 0, count: int | None = None
+    ) -> None:
         """Count further boards, or solutions of the next board, whose lines are all written.
 
         ``count`` is added to the total of solutions; None adds ``solutions``.
@@ -323,7 +325,7 @@ class Run:
 
 
 @contextmanager
-def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
+def open_engine(cluster: str | None, options: Options) -> Iterator[Engine]:
     """Create the engine of this machine, or connect to a cluster, which has the same interface."""
     if cluster is None:
         yield start_engine(options)
@@ -331,8 +333,11 @@ def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
     from gpusudoku.runs.cluster import connected, silence_dask
 
     silence_dask()
-    with patient_interrupts(CLOSING_SECONDS), connected(cluster, options.jobs, note) as machine:
-        yield cast("Engine", machine)  # it has the methods that counts in tasks use
+    with (
+        interrupt_grace(CLOSING_SECONDS),
+        connected(cluster, options.jobs, print_note) as engine,
+    ):
+        yield cast("Engine", engine)  # it has the methods that counts in tasks use
 
 
 def start_engine(options: Options) -> Engine:
@@ -343,7 +348,7 @@ def start_engine(options: Options) -> Engine:
     if options.device != "auto":
         return engine
     if engine.has_gpu:  # selected by --gpu
-        note(f"device cuda ({', '.join(engine.gpu_names)})")
+        print_note(f"device cuda ({', '.join(engine.gpu_names)})")
         return engine
 
     from gpusudoku.engines.cuda import availability
@@ -354,10 +359,10 @@ def start_engine(options: Options) -> Engine:
         gpu_hint = f"; cuda not usable: {reason}"
     elif engine.device == "auto":
         gpu_hint = "; cuda where that is quicker"
-    note(f"device cpu, {several(engine.workers, 'thread')}{gpu_hint}")
+    print_note(f"device cpu, {several(engine.workers, 'thread')}{gpu_hint}")
     return engine
 
 
 def warn_of_device(error: DeviceError) -> None:
     """Print why ``auto`` does not use a GPU of this machine, or that a GPU was lost."""
-    note(str(error))
+    print_note(str(error))

@@ -34,7 +34,7 @@ class CommandFacts:
     """All arguments of the program, including the name of the command."""
 
 
-class WhichPart(NamedTuple):
+class PartNumber(NamedTuple):
     """The part I of N, ``--part I/N``; the sizes of all parts differ by at most one task."""
 
     number: int
@@ -82,7 +82,7 @@ class OutputOptions:
     """True if bad boards have a record, too, with their error."""
 
     @classmethod
-    def take(
+    def from_params(
         cls,
         params: dict[str, Any],
         command: CommandFacts,

@@ -16,7 +16,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats.write import ruled
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.pipeline.messages import note
+from gpusudoku.pipeline.messages import print_note
 from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
@@ -206,7 +206,7 @@ def unique_writer(
         geometry = shares.board.geometry
         if not len(placements):
             subject = "no placement and no pair" if pairs else "no placement"
-            note(f"{headline(shares, single)}: {subject} leaves exactly one")
+            print_note(f"{headline(shares, single)}: {subject} leaves exactly one")
         if records is None:
             place = "" if single else place_of(shares.batch, 0)
             lines = []

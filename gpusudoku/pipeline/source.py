@@ -20,7 +20,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.pipeline.messages import complain, note, option_words, quietly
+from gpusudoku.pipeline.messages import option_words, print_error, print_note, quietly
 from gpusudoku.pipeline.settings import InputOptions
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Source:
     saved
         True if the progress is saved, as in a checkpoint. An input without any board then ends the
         command even if it keeps going.
-    one
+    expects_one
         True if one board is expected; a bad board then always ends the command.
     """
 
@@ -87,7 +87,7 @@ class Source:
         is_table: bool = False,
         gives_errors: bool = False,
         saved: bool = False,
-        one: bool = False,
+        expects_one: bool = False,
     ) -> None:
         self.names = list(names)
         self.files = [name for name in self.names if is_file(name)]
@@ -99,7 +99,7 @@ class Source:
         """True once a board without an answer was reported."""
         self._reading = reading
         self._keep_going = reading.keep_going
-        self._expects_one = one
+        self._expects_one = expects_one
         self._is_table = is_table
         self._reported_conflicts = 0
         """Boards whose contradictory clues were reported."""
@@ -223,7 +223,7 @@ class Source:
                 or boards_read in selected
                 or (self._is_last_part and boards_read >= selected.stop)
             ):
-                self._pass_bad(batch)
+                self._skip_bad(batch)
                 bad_count += 1
                 if self.gives_errors and bad_count > skipped_bad:
                     yield batch
@@ -255,19 +255,19 @@ class Source:
         return chain.from_iterable(self.batches())
 
     @contextmanager
-    def passing_bad(self) -> Iterator[None]:
+    def skipping_bad(self) -> Iterator[None]:
         """Report an InputError of this block on stderr and count it, if the command keeps going."""
         try:
             yield
         except InputError as error:
-            self._pass_bad(error)
+            self._skip_bad(error)
 
-    def _pass_bad(self, error: InputError) -> None:
+    def _skip_bad(self, error: InputError) -> None:
         """Report and count a bad board; raise its error if the command does not keep going."""
         if not self._keep_going:
             raise self._ending(error, not self.single) from None
         self.unreadable += 1
-        complain(str(error))
+        print_error(str(error))
 
     def _ending(self, error: InputError, has_more: bool = True) -> InputError:
         """Return the error that ends the command, with the option that would skip the board."""
@@ -282,17 +282,17 @@ class Source:
             if self._reported_conflicts == MAX_CONFLICTS:
                 return
             if board.conflicts:
-                note(f"{self.place(boards, index)}{_conflicts(board)}: no solution")
+                print_note(f"{self.place(boards, index)}{_conflicts(board)}: no solution")
                 self._reported_conflicts += 1
                 if self._reported_conflicts == MAX_CONFLICTS:
-                    note("further boards with contradictory clues are not reported")
+                    print_note("further boards with contradictory clues are not reported")
 
-    def unanswered(self, message: object) -> None:
+    def report_unanswered(self, message: object) -> None:
         """Print why a board has no answer; ``message`` begins with the place of the board."""
         self.lacks_answers = True
-        complain(str(message))
+        print_error(str(message))
 
-    def unsolved(self, boards: Batch, numbers: NDArray[np.int64]) -> None:
+    def report_unsolved(self, boards: Batch, numbers: NDArray[np.int64]) -> None:
         """Report the boards without exactly one solution.
 
         ``numbers``, int64 (B), are the numbers of solutions, counted up to 2.
@@ -302,7 +302,7 @@ class Source:
         for index in np.flatnonzero(numbers != 1).tolist():
             error = not_one(int(numbers[index]))
             conflict = conflict_in(boards[index])
-            self.unanswered(f"{place_of(boards, index)}{error}{conflict}")
+            self.report_unanswered(f"{place_of(boards, index)}{error}{conflict}")
 
     @property
     def status(self) -> int:
@@ -415,9 +415,9 @@ def _read_any(
         yield from _read_argument(name, reading)
     else:
         if name == formats.STDIN and sys.stdin is not None and sys.stdin.isatty():
-            note("reading boards from the terminal; end with Ctrl-D")
+            print_note("reading boards from the terminal; end with Ctrl-D")
         elif looks_like_board(name):
-            note(f"{shown(name)}: reading the file of this name")
+            print_note(f"{shown(name)}: reading the file of this name")
         yield from formats.read_batches(
             name, reading.box, column=reading.column, meter=meter, words=option_words
         )

@@ -15,7 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import is_integer
-from gpusudoku.pipeline.messages import note, several, tell
+from gpusudoku.pipeline.messages import print_info, print_note, several
 from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, Stats
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Tally:
         else:
             solvable = f"{self._one:,} unique, {self._several:,} several"
         unknown = f"{self._undecided:,} unknown, " if self._undecided else ""
-        note(
+        print_note(
             f"{several(self.boards + unreadable, 'board')}: {solvable}, {self._none:,} none, "
             f"{unknown}{unreadable:,} unreadable; {seconds:,.2f} s, "
             f"{self.boards / seconds:,.0f} boards a second"
@@ -151,7 +151,9 @@ class Ending:
         if self.tally is not None:
             Tally(self.tally, self.seconds).show(self.unreadable)
         elif self.unreadable:
-            note(f"{self.unreadable:,} boards could not be read; their parts have reported them")
+            print_note(
+                f"{self.unreadable:,} boards could not be read; their parts have reported them"
+            )
         if self.status:
             sys.exit(self.status)
 
@@ -316,7 +318,7 @@ def _utilisation(stats: Stats) -> str:
 def _show(lines: dict[str, str]) -> None:
     """Print lines with a label each, aligned at the colon."""
     for label, text in lines.items():
-        tell(f"{label:>18}: {text}")
+        print_info(f"{label:>18}: {text}")
 
 
 def _searched_by(gpu: str, launches: int, threads: str = "") -> dict[str, str]:

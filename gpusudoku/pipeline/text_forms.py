@@ -18,7 +18,7 @@ from gpusudoku.board.batch import Batch, InputSource
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.messages import prefixing_errors
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.records import Choices, RecordWriter, as_bytes, board_column, with_gaps
 from gpusudoku.pipeline.settings import OutputOptions
@@ -73,7 +73,7 @@ def answer_records(
             boards = results.boards
             solutions = results.solutions
             if not has_solution.all():
-                boards = boards.chosen(has_solution)
+                boards = boards.select(has_solution)
                 solutions = solutions[has_solution]
             columns["solution"] = with_gaps(board_column(solutions, boards), has_solution)
         statistics = []
@@ -143,7 +143,7 @@ def solve_writer(
         texts = []
         for index, count in enumerate(counts):
             if count:
-                with naming("" if single else place_of(boards, index)):
+                with prefixing_errors("" if single else place_of(boards, index)):
                     solution = Board(solutions[index], boards.geometry)
                     solution_text = formats.write(solution, form, boards.alphabet(index))
                 texts.append(f"{solution_text}\n")

@@ -203,7 +203,7 @@ class ContractionPlan(_InOneStep):
         counts.sort(key=lambda task_count: task_count.tasks.start)
         remaining = portion
         if job.has_run:
-            remaining = Portion.of(task.payload for task in job.left)
+            remaining = Portion.of(task.payload for task in job.remaining_tasks)
         return StepResult(
             tuple(counts), remaining, counters, job.seconds, job.utilisation, interrupted
         )
@@ -269,7 +269,9 @@ class HybridPlan(_InOneStep):
             interrupted = error
         remaining = portion
         if job.has_run:
-            remaining_parts = [indexed_part for task in job.left for indexed_part in task.payload]
+            remaining_parts = [
+                indexed_part for task in job.remaining_tasks for indexed_part in task.payload
+            ]
             remaining = Portion.of_boards(
                 np.array([part.candidates for _, part in remaining_parts], np.uint64),
                 np.array([numbers[index] for index, _ in remaining_parts], np.int64),

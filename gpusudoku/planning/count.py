@@ -249,7 +249,7 @@ def _mixed(
     # With a time limit each board is counted alone, so that it is searched if a contraction does
     # not end in time.
     if all_nine and not only_searches(options) and slow_boards and options.seconds is None:
-        counts = _contracted(block.chosen(is_slow), options, engine, max_seconds)
+        counts = _contracted(block.select(is_slow), options, engine, max_seconds)
     else:
         counts = (
             count_alone(block.part(index, index + 1), options, engine, max_seconds)

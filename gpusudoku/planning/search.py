@@ -20,7 +20,7 @@ from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.shape import FIRST, MIN, SearchSettings, shape_of
+from gpusudoku.kernels.search.shape import FEWEST_CANDIDATES, FIRST_CELL, SearchSettings, shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, task_counts
 from gpusudoku.results import Estimates, SearchStats
@@ -29,7 +29,7 @@ from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128
 """The number of tasks of a search, if there is no cutoff."""
-STRATEGIES = {"first": FIRST, "min": MIN}
+STRATEGIES = {"first": FIRST_CELL, "min": FEWEST_CANDIDATES}
 """The constants of kernels for the strategies of the options."""
 # Cached, because parsing the names would take a good part of the time of a short search.
 _techniques = cache(parse_techniques)
@@ -151,7 +151,9 @@ class SearchPlan:
             roots=len(self._roots),
         )
         stats = replace(stats, expansion_seconds=expansion_seconds)
-        unfinished = {root for task in job.left for root in np.unique(task.payload.roots).tolist()}
+        unfinished = {
+            root for task in job.remaining_tasks for root in np.unique(task.payload.roots).tolist()
+        }
         if limit is not None:
             # A root that has reached the limit is finished, although boards of it remain.
             unfinished -= set(np.flatnonzero(job.numbers >= limit).tolist())
@@ -194,7 +196,7 @@ class SearchPlan:
             interrupted = error
         remaining = portion
         if job.has_run:
-            frontiers = [task.payload for task in job.left]
+            frontiers = [task.payload for task in job.remaining_tasks]
             remaining = Portion.of_boards(
                 np.concatenate([rows[:0], *(part.boards for part in frontiers)]),
                 numbers[np.concatenate([roots[:0], *(part.roots for part in frontiers)])],
@@ -219,8 +221,8 @@ class SearchPlan:
     def _expect(self, job: Job) -> None:
         """Set the expected work of a job that is watched to the estimate, which may be far off."""
         if job.is_watched:
-            job.whole = self.estimate.nodes
-            job.doubt = 0.0 if self.estimate.exact else job.whole
+            job.expected_work = self.estimate.nodes
+            job.uncertainty = 0.0 if self.estimate.exact else job.expected_work
 
     def _expanded(self, job: Job | None) -> Frontier:
         """Return the frontier of all tasks. It is made once, unless the job ends meanwhile."""

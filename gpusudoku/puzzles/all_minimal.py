@@ -34,8 +34,8 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
-from gpusudoku.jobs.job import Cost
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
+from gpusudoku.jobs.job import MeanCost
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options
 from gpusudoku.planning.count import find_solutions
@@ -100,7 +100,7 @@ def minimal_puzzles(
     with interruptible(cancel):
         solution = only_solution(puzzle, engine).cells
     boards = _boards(puzzle, solution, kept_clues, engine)
-    return made_in(lambda: interruptible(cancel), boards)
+    return iterate_in(lambda: interruptible(cancel), boards)
 
 
 def _boards(
@@ -201,7 +201,7 @@ class _Clues:
         if puzzle.given_candidates is not None:
             self._masks = puzzle.given_candidates.copy()
             self._masks[self._places] = self._geometry.all_digits
-        self._search_cost = Cost()
+        self._search_cost = MeanCost()
         clue_count = len(self._places)
         self._words = max(1, -(-clue_count // 64))
         self.each = self._sets(np.eye(clue_count, dtype=np.bool_))
@@ -305,7 +305,7 @@ class _Clues:
 
         def search(chunk: slice) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
             # One thread finds the same completions every time, so the order of puzzles is the same.
-            return find_solutions(boards.chosen(chunk), Options(limit=limit), CpuEngine(1))[:2]
+            return find_solutions(boards.select(chunk), Options(limit=limit), CpuEngine(1))[:2]
 
         is_long = self._search_cost.of(SEARCH_BOARDS) > SHARED_SECONDS
         threads = self._threads if is_long and len(chunks) > 1 else 1

@@ -29,13 +29,13 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
-from gpusudoku.jobs.job import called, pieces
-from gpusudoku.kernels.canonical.arrays import NONE, Forms, Layout, Search
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
+from gpusudoku.jobs.job import call_on_threads, split_range
+from gpusudoku.kernels.canonical.arrays import NO_POSITION, Forms, Layout, Search
 from gpusudoku.kernels.canonical.grids import (
     CLASS_BITS,
-    DIGIT_BITS,
-    FACTOR,
+    HASH_FACTOR,
+    KEY_DIGIT_BITS,
     Grid,
     PairTable,
     canonical_grids,
@@ -179,11 +179,11 @@ class CanonicalBlock(RowBlock):
     maps: NDArray[np.uint8]
     """uint8 (B, 1 + 3 n): see ``Forms``."""
 
-    def chosen(self, selection: Any, /) -> CanonicalBlock:
+    def select(self, selection: Any, /) -> CanonicalBlock:
         """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
         rows = np.arange(len(self))[selection].tolist()
         errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}
-        return replace(super().chosen(selection), errors=errors)
+        return replace(super().select(selection), errors=errors)
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board.
@@ -199,13 +199,13 @@ class CanonicalBlock(RowBlock):
         places = self.maps[:, 1 + n : 1 + 2 * n].astype(int)
         labels = self.maps[:, 1 + 2 * n :]
 
-        # Sort the columns by their places in the form. A column without clues has the place NONE:
-        # it gets that of the first column of its stack, or -1 if the whole stack has no clues. The
-        # sort is stable, and NONE is larger than all places.
+        # Sort the columns by their places in the form. A column without clues has the place
+        # NO_POSITION: it gets that of the first column of its stack, or -1 if the whole stack has
+        # no clues. The sort is stable, and NO_POSITION is larger than all places.
         stacks = places.reshape(len(self), geometry.box_rows, width)
         first_place = stacks.min(axis=2, keepdims=True)
-        stack_start = np.where(first_place == NONE, -1, first_place // width * width)
-        sort_keys = np.where(stacks == NONE, stack_start, stacks).reshape(places.shape)
+        stack_start = np.where(first_place == NO_POSITION, -1, first_place // width * width)
+        sort_keys = np.where(stacks == NO_POSITION, stack_start, stacks).reshape(places.shape)
         columns = np.argsort(sort_keys, axis=1, kind="stable").tolist()
 
         # Digits without a label, those that are missing from the board, get the last labels.
@@ -311,7 +311,7 @@ def canonical_many(
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
     work = partial(canonical_batches, threads=threads)
     blocks = with_bad_boards(batches_of(boards, box), work, on_error)
-    return made_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
+    return iterate_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
 
 
 def isomorphic(
@@ -393,7 +393,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     if is_full.any():
         needed_kernels.append(kernels[1])
     ready(needed_kernels)
-    chunks = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
+    chunks = split_range(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
     def find(chunk: range) -> None:
         check_cancelled()
@@ -413,7 +413,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         for chunk in chunks:
             find(chunk)
     else:
-        called([partial(find, chunk) for chunk in chunks], threads)
+        call_on_threads([partial(find, chunk) for chunk in chunks], threads)
     errors = _collect_errors(boards, forms)
     return CanonicalBlock(boards, forms.cells, errors, forms.ties, forms.maps)
 
@@ -540,7 +540,7 @@ def pair_table(geometry: Geometry) -> PairTable:
     slots = 1 << (2 * len(rows)).bit_length()
     entries = np.zeros(slots, np.uint64)
     ranges = np.zeros((slots, 2), np.int64)
-    first_slots = (keys * np.uint64(FACTOR) >> np.uint64(32)).astype(np.int64) & (slots - 1)
+    first_slots = (keys * np.uint64(HASH_FACTOR) >> np.uint64(32)).astype(np.int64) & (slots - 1)
     for index, slot in enumerate(first_slots.tolist()):
         while entries[slot]:
             slot = (slot + 1) % slots
@@ -582,7 +582,7 @@ def _column_orders(n: int, width: int) -> NDArray[np.uint8]:
 
 
 def _keys(rows: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the keys of permutations, (k, n): DIGIT_BITS per digit, as the kernel packs them."""
-    shifts = np.arange(rows.shape[1], dtype=np.uint64) * np.uint64(DIGIT_BITS)
+    """Return the keys of permutations, (k, n): KEY_DIGIT_BITS per digit, as in the kernel."""
+    shifts = np.arange(rows.shape[1], dtype=np.uint64) * np.uint64(KEY_DIGIT_BITS)
     keys: NDArray[np.uint64] = (rows.astype(np.uint64) << shifts).sum(axis=1)
     return keys

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.text import write_lines
 from gpusudoku.errors import GaveUp, InputError, described
-from gpusudoku.jobs.cancel import interruptible, made_in
-from gpusudoku.jobs.ordered import Where, ordered_map
+from gpusudoku.jobs.cancel import interruptible, iterate_in
+from gpusudoku.jobs.ordered import Schedule, ordered_map
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.canonical import canonical_block, canonical_kernels, class_key
 from gpusudoku.puzzles.difficulty import LEVELS
@@ -139,7 +139,7 @@ class PuzzleDataset:
             If it gives up, after all rows that were found.
         """
         rows = self._blocks(n, seed, first, set(seen), seconds, threads)
-        return made_in(lambda: interruptible(None), rows)
+        return iterate_in(lambda: interruptible(None), rows)
 
     def _blocks(
         self,
@@ -167,7 +167,7 @@ class PuzzleDataset:
                     end, self._options, seed, first=start, seconds=seconds, threads=puzzle_threads
                 )
                 results = ordered_map(
-                    puzzles.blocks(), self._with_keys, column_threads, where=_where
+                    puzzles.blocks(), self._with_keys, column_threads, schedule=_choose_schedule
                 )
                 with closing(results):
                     for finished in results:
@@ -229,9 +229,9 @@ def _bounds(shares: str) -> list[int]:
     )
 
 
-def _where(block: PuzzleBlock) -> Where:
+def _choose_schedule(block: PuzzleBlock) -> Schedule:
     """Process a block with few puzzles at once: they took long to make, so they are not delayed."""
-    return Where.INLINE if len(block) < MIN_SHARED_ROWS else Where.POOL
+    return Schedule.INLINE if len(block) < MIN_SHARED_ROWS else Schedule.POOL
 
 
 def _canonical(block: PuzzleBlock, rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,15 @@ from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.sampling import KEYS, SEED_BITS, checked_seed, random_words
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.cancel import (
+    CancelToken,
+    cancelling,
+    check_cancelled,
+    interruptible,
+    iterate_in,
+)
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import MAX_NUMBER, Options, is_integer
 from gpusudoku.planning.count import search_block
@@ -103,6 +109,10 @@ class PuzzleBlock(RowBlock):
     def ratings(self) -> Ratings:
         """The difficulty of the puzzles."""
         return rate_batch(Batch(self.geometry, self.puzzles))
+
+    def chosen(self, rows: Any, /) -> Self:
+        """Return the same as ``select``, which replaces this method."""
+        return self.select(rows)
 
     def __repr__(self) -> str:
         boards = Batch(self.geometry, self.puzzles).describe()
@@ -264,7 +274,7 @@ class Puzzles:
         self._cancel = cancel
         self._last_puzzle = [0.0]
         """The time of the last puzzle by ``time.monotonic``: see ``_Patience``."""
-        self._puzzles = made_in(lambda: interruptible(cancel), self._one_by_one())
+        self._puzzles = iterate_in(lambda: interruptible(cancel), self._one_by_one())
 
     def __repr__(self) -> str:
         n = self._options.geometry.n
@@ -292,7 +302,7 @@ class Puzzles:
 
     def blocks(self) -> Generator[PuzzleBlock, None, None]:
         """Yield the puzzles in blocks. Errors are those of ``generate``."""
-        return made_in(lambda: interruptible(self._cancel), self._blocks())
+        return iterate_in(lambda: interruptible(self._cancel), self._blocks())
 
     def _blocks(self) -> Generator[PuzzleBlock, None, None]:
         return self._split() if self._options.unbiased else self._reduce()
@@ -326,13 +336,13 @@ class Puzzles:
         """Make puzzles by removing clues, without repeats if the boards are small."""
         numbers = self._numbers
         known_puzzles: set[bytes] | None = set() if self._options.is_small else None
-        pace = Pace(1, CHUNK_SECONDS, MAX_PUZZLES)
+        chunk_size = ChunkSize(1, CHUNK_SECONDS, MAX_PUZZLES)
 
         def chunks() -> Iterator[range]:
             # On small boards, earlier puzzles are made, too, because they must not be repeated.
             start = numbers.start if known_puzzles is None else 0
             while numbers and start < numbers.stop:
-                end = min(start + pace.size, numbers.stop)
+                end = min(start + chunk_size.size, numbers.stop)
                 yield range(start, end)
                 start = end
 
@@ -343,8 +353,8 @@ class Puzzles:
                 assert block is not None
                 if known_puzzles is not None:
                     block = self._without_repeats(block, known_puzzles)
-                if len(finished.item) == pace.size:  # not the shorter last chunk
-                    pace.took(finished.seconds, full=True)
+                if len(finished.item) == chunk_size.size:  # not the shorter last chunk
+                    chunk_size.took(finished.seconds, full=True)
                 is_whole = block.whole
                 first_row = int(np.searchsorted(block.numbers, numbers.start))
                 block = block.part(first_row, len(block))

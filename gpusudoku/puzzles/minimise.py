@@ -22,8 +22,8 @@ from gpusudoku.enumeration.sampling import SEED_BITS, checked_seed
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
-from gpusudoku.jobs.cancel import CancelToken, interruptible, made_in
-from gpusudoku.jobs.job import called, pieces
+from gpusudoku.jobs.cancel import CancelToken, interruptible, iterate_in
+from gpusudoku.jobs.job import call_on_threads, split_range
 from gpusudoku.options import Options
 from gpusudoku.puzzles.clue_patterns import kept_cells
 from gpusudoku.puzzles.remove_clues import order_seeds, reduced
@@ -185,7 +185,7 @@ def minimise_many(
         return minimise_batches(batches, seed, keep, threads)
 
     blocks = with_bad_boards(batches_or_errors, work, on_error)
-    return made_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
+    return iterate_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
 
 
 minimize = minimise
@@ -218,9 +218,9 @@ def _minimise_block(
 
     def reduce(chunk: range) -> None:
         rows = unique_boards[chunk.start : chunk.stop]
-        puzzles[rows] = reduced(block.chosen(rows), solutions[rows], seeds[rows], units=units)
+        puzzles[rows] = reduced(block.select(rows), solutions[rows], seeds[rows], units=units)
 
     threads = engine.threads
-    chunks = pieces(range(len(unique_boards)), CHUNKS * threads if threads > 1 else 1)
-    called([partial(reduce, chunk) for chunk in chunks], threads)
+    chunks = split_range(range(len(unique_boards)), CHUNKS * threads if threads > 1 else 1)
+    call_on_threads([partial(reduce, chunk) for chunk in chunks], threads)
     return MinimisedBlock(block, results.numbers, puzzles, solutions, seed)

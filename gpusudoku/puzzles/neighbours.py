@@ -27,7 +27,7 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
@@ -90,7 +90,7 @@ class NeighbourBlock(RowBlock):
     @property
     def neighbours(self) -> Batch:
         """The neighbours as boards."""
-        return self.boards.chosen(self.index).with_cells(self.cells)
+        return self.boards.select(self.index).with_cells(self.cells)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def neighbours(
     with interruptible(cancel):
         only_solution(puzzle, CpuEngine(threads))
     blocks = neighbour_blocks([Batch.of([puzzle])], change, threads)
-    return made_in(lambda: interruptible(cancel), _boards(blocks))
+    return iterate_in(lambda: interruptible(cancel), _boards(blocks))
 
 
 def _boards(blocks: Generator[NeighbourBlock, None, None]) -> Iterator[Board]:
@@ -198,7 +198,7 @@ def neighbour_blocks(
                 puzzles = batch.part(start, start + MAX_PUZZLES)
                 numbers = solve_block(puzzles, Options(limit=2), CpuEngine(threads)).numbers
                 for part in _parts(puzzles.cells, change, has_limit=limit is not None):
-                    boards = puzzles.chosen(part)
+                    boards = puzzles.select(part)
                     reduced_boards = _without_clues(boards, numbers[part], change)
                     for chunk in chain.from_iterable(
                         _with_clues(chunk, change.add - 1) for chunk in reduced_boards
@@ -223,7 +223,7 @@ def neighbour_blocks(
                 new_counts = np.bincount(block.index, minlength=len(found_counts))
                 # The index of each neighbour among those of its puzzle in this block.
                 positions = np.arange(len(block)) - np.searchsorted(block.index, block.index)
-                block = block.chosen(positions + found_counts[block.index] < limit)
+                block = block.select(positions + found_counts[block.index] < limit)
                 found_counts = found_counts + new_counts
                 if len(found_counts) == 1 and found_counts[0] >= limit:
                     finished_puzzle = block.boards
@@ -260,7 +260,7 @@ def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
         board_count *= len(extended) / len(chunk)
         if not len(extended):
             return 0.0, 0.0
-        chunk = extended.chosen(rng.integers(len(extended), size=SAMPLED_BOARDS))
+        chunk = extended.select(rng.integers(len(extended), size=SAMPLED_BOARDS))
     start = time.process_time()
     _complete(chunk, change)
     seconds_per_board = (time.process_time() - start) / len(chunk)
@@ -334,14 +334,14 @@ def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
         chunk = chunk.with_new_clue()
     else:
         counts = search_block(chunk.neighbours, Options(limit=2), CpuEngine(1)).numbers
-        chunk = chunk.chosen(counts == 1)
+        chunk = chunk.select(counts == 1)
     if change.minimal and len(chunk):
         boards = chunk.neighbours
         solutions = solve_block(boards, Options(limit=1), CpuEngine(1)).solutions
         assert solutions is not None
         # A board from which no clue can be removed is minimal. The order does not matter.
         minimal_boards = reduced(boards, solutions, order_seeds(boards.cells, 0))
-        chunk = chunk.chosen((minimal_boards == chunk.cells).all(axis=1))
+        chunk = chunk.select((minimal_boards == chunk.cells).all(axis=1))
     return chunk
 
 
@@ -357,7 +357,7 @@ def _tables(shape: Shape) -> tuple[NDArray[Any], NDArray[np.int64]]:
     all_digits = np.uint64((1 << shape.n) - 1)
     # Row k of the triangle is 1 in the first k cells.
     first_cells = shape.rows_of(np.tri(cells + 1, cells, -1, np.uint64) * all_digits)
-    word, mask = shape.places
+    word, mask = shape.cell_positions
     # The mask has a single bit: the bits below it are counted to get its index.
     bits = word * shape.bits + np.bitwise_count(mask - mask.dtype.type(1))
     planes = np.arange(shape.n) * shape.plane_words * shape.bits
@@ -377,18 +377,18 @@ def _placements(
     first_cells, bit_of_placement = _tables(shape)
     packed_boards = Frontier.of(boards).boards
     excluded = first_cells[last_cell + 1]
-    # A solution adds its placements to ``one``, and those that already were in ``one`` to ``two``.
-    # If ``one`` starts with all placements, a single solution adds its placements to ``two``.
-    placements_in_one = np.zeros_like(packed_boards)
+    # A solution adds its placements to ``in_solution``; those that it has already become settled.
+    # If it has all placements from the start, a single solution makes its placements settled.
+    in_solution = np.zeros_like(packed_boards)
     if not unique:
-        placements_in_one = ~placements_in_one
-    arrays = PlacementArrays(packed_boards, placements_in_one, excluded.copy())
+        in_solution = ~in_solution
+    arrays = PlacementArrays(packed_boards, in_solution, excluded.copy())
     searches = Searches.empty(shape)
     rounds = max(1, int(CALL_SECONDS / (node_seconds(shape) * shape.lanes)))
     check_cancelled()
     while not kernel(arrays, searches, rounds):
         check_cancelled()
-    placements = arrays.one & ~arrays.two if unique else arrays.two & ~excluded
+    placements = arrays.in_solution & ~arrays.settled if unique else arrays.settled & ~excluded
 
     # Unpack the boards with placements. A column of ``is_placement`` is a cell and a digit.
     board_indices = np.flatnonzero(placements.any(axis=1))

@@ -81,7 +81,7 @@ class Particles(NamedTuple):
     weights: Floats
     """float64 (k)."""
 
-    def chosen(self, rows: Any) -> Particles:
+    def select(self, rows: Any) -> Particles:
         """Return the particles of a mask or of indices."""
         return Particles(*(column[rows] for column in self))
 
@@ -90,7 +90,7 @@ class Particles(NamedTuple):
 
         Child i is particle ``parents[i]`` without the clue in cell ``cells[i]``.
         """
-        children = self.chosen(parents)
+        children = self.select(parents)
         rows = np.arange(len(parents))
         children.clues[rows, cells] = False
         children.redundant[rows, cells] = False
@@ -102,7 +102,7 @@ class Particles(NamedTuple):
         keys = key_bytes.view(np.dtype((np.void, key_bytes.shape[1])))[:, 0]
         _, first_rows, key_index = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.bincount(key_index, children.weights).astype(np.float64)
-        return children.chosen(first_rows)._replace(weights=sums)
+        return children.select(first_rows)._replace(weights=sums)
 
 
 class _Draws:
@@ -126,7 +126,7 @@ class _RedundancyTest:
         self._shape = frontier.shape
         self._grids = frontier.boards  # packed
         self._digits = grids.astype(np.int64) - 1
-        self._words, self._bits = self._shape.places
+        self._words, self._bits = self._shape.cell_positions
         # For each cell, a plane with only its bit.
         self._bit_of = np.zeros((geometry.cells, self._shape.plane_words), self._shape.word)
         self._bit_of[np.arange(geometry.cells), self._words] = self._bits
@@ -206,9 +206,9 @@ def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8]
     while True:
         # Output the minimal puzzles.
         q = particles.redundant.sum(axis=1)
-        minimal = particles.chosen(q == 0)
+        minimal = particles.select(q == 0)
         minimal_sets.append(minimal._replace(weights=minimal.weights * comb(cells, m)))
-        particles = particles.chosen(q > 0)
+        particles = particles.select(q > 0)
         q = q[q > 0]
         if not len(q):
             break
@@ -232,7 +232,7 @@ def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8]
         redundant = test.redundant(particles.grids, particles.clues, particles.redundant)
         particles = particles._replace(redundant=redundant)
     all_minimal = Particles(*map(np.concatenate, zip(*minimal_sets, strict=True)))
-    return grids, all_minimal.chosen(np.argsort(draw(len(all_minimal.weights))))
+    return grids, all_minimal.select(np.argsort(draw(len(all_minimal.weights))))
 
 
 class ClueStatistics:

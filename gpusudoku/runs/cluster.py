@@ -37,7 +37,7 @@ from gpusudoku.errors import (
 )
 from gpusudoku.jobs.cancel import any_cancelled, check_cancelled
 from gpusudoku.jobs.interrupts import in_thread
-from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.jobs.watch import Progress, current_watch
 from gpusudoku.options import Options
@@ -188,7 +188,7 @@ class Cluster:
         single board that takes longer is yielded without a result. An error of ``batches`` is
         raised after the results of the boards before it.
         """
-        pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
+        pace = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
         blocks = blocks_of(batches, pace)
         read_error = None
         is_reading_slow = False  # such as from a terminal
@@ -246,7 +246,7 @@ class Cluster:
         if read_error is not None:
             raise read_error
 
-    def _results(self, block: _BoardBlock, pace: Pace) -> tuple[list[ResultBlock], Batch]:
+    def _results(self, block: _BoardBlock, pace: ChunkSize) -> tuple[list[ResultBlock], Batch]:
         """Return the results of a block with their boards, and its unfinished boards."""
         assert block.reply is not None
         # Only a block that was read with the present size says something about that size.

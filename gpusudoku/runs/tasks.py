@@ -17,7 +17,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Cancelled, ClusterError, DeviceError, InputError, Interrupted
-from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.interrupts import interrupt_grace
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
@@ -101,7 +101,7 @@ def count_in_tasks(
                 machine = machine.best(plan, board.geometry, remaining_share)
             work = steps(plan, machine, store)
         # Closed at once after an error, so that the workers stop before it is handled.
-        with patient_interrupts(PATIENCE_SECONDS), closing(work):
+        with interrupt_grace(PATIENCE_SECONDS), closing(work):
             for portion_number, step in work:
                 store.save(portion_number, step)
     except (KeyboardInterrupt, Interrupted) as error:

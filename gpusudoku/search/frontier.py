@@ -118,7 +118,7 @@ class Frontier:
         boards = np.empty((len(batch), shape.words), shape.word)
         pack = cpu.pack(shape).for_boards(len(boards))
         memory = shape.memory(shape.lanes)
-        pack(batch.cells, *shape.places, boards, memory)
+        pack(batch.cells, *shape.cell_positions, boards, memory)
         if batch.candidates is not None:
             boards &= shape.rows_of(batch.candidates)
         return cls(shape, boards, np.arange(len(batch)))
@@ -237,16 +237,16 @@ class SearchEstimate:
     """The estimated work of a search."""
 
     nodes: float
-    """Number of boards that a count visits; a lower bound if ``endless``."""
+    """Number of boards that a count visits; a lower bound if ``is_endless``."""
     solutions: float
-    """Number of solutions; a lower bound if ``endless``."""
+    """Number of solutions; a lower bound if ``is_endless``."""
     exact: bool
     """True if the whole tree was visited."""
     node_seconds: float
     """Time of a node on the reference core."""
 
     @property
-    def endless(self) -> bool:
+    def is_endless(self) -> bool:
         """True if the estimate ended early, at MAX_ESTIMATED_NODES."""
         return self.nodes >= MAX_ESTIMATED_NODES
 
@@ -345,7 +345,7 @@ class Forecast:
             uncertainty = abs(nodes - weight)
             if estimate.exact and step == 1:
                 uncertainty = 0.0
-            if estimate.endless:
+            if estimate.is_endless:
                 uncertainty = weight
             self._job.expect(task, weight, uncertainty)
         self._effort = min(2 * self._effort, MAX_EFFORT)

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.threads import NoThread, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, start_thread
 from gpusudoku.web.answers import Failure
 
 T = TypeVar("T")
@@ -164,7 +164,7 @@ class RequestQueue:
             work = partial(pending.context.run, self._work, pending)
             try:
                 start_thread(threading.Thread(target=work, name=self._thread_name, daemon=True))
-            except NoThread as error:
+            except ThreadStartError as error:
                 with self._lock:
                     self._working.remove(pending)
                 pending.end(error)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NONE = 255
+NO_POSITION = 255
 """The position of an open column or stack."""
 
 # The rows of ``Search.packed``.
@@ -39,9 +39,9 @@ class Layout(NamedTuple):
     begin. They are, with their values for 3x3 boxes::
 
         byte                      bytes
-         0                          n      position of each column of the board, or NONE
+         0                          n      position of each column of the board, or NO_POSITION
          9   labels_at              n      label of each digit, or new_label
-        18   stack_positions_at     stacks position of each stack, or NONE
+        18   stack_positions_at     stacks position of each stack, or NO_POSITION
         21   open_columns_at        stacks number of open columns of each stack
         24   open_stacks_at         1      number of open stacks
         25   band_at                1      band of the board that has the last row
@@ -174,7 +174,8 @@ class Forms(NamedTuple):
     maps: NDArray[np.uint8]
     """uint8 (B, 1 + 3 n): a rearrangement that leads to each form: 1 if the board is transposed,
     else 0; the row of the board that is in each row of the form; the position of each column; the
-    label of each digit. Positions and labels are NONE for columns and digits without clues."""
+    label of each digit. NO_POSITION is the position of a column without clues, and the label of a
+    digit without clues."""
 
     @classmethod
     def empty(cls, n: int, boards: int) -> Forms:

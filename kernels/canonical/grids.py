@@ -29,11 +29,11 @@ from gpusudoku.kernels.kernel import Kernel, inlined
 
 SECONDS = 2.7
 """The price of compiling."""
-DIGIT_BITS = 4
+KEY_DIGIT_BITS = 4
 """Bits of an element of a permutation in its key."""
 CLASS_BITS = 8
 """Bits of a class in an entry of a ``PairTable``."""
-FACTOR = 0x9E3779B97F4A7C15
+HASH_FACTOR = 0x9E3779B97F4A7C15
 """The multiplier of the hash function: 2^64 divided by the golden ratio."""
 
 # The rows of ``PairTable.orders``.
@@ -147,10 +147,10 @@ def find_slot(shape, table, grid, orientation, first_row, second_row):
     for column in range(shape.n):
         digit = grid.digits[orientation, second_row, column]
         column_above = grid.columns[orientation, first_row, digit]
-        key |= np.uint64(column_above) << np.uint64(DIGIT_BITS * column)
+        key |= np.uint64(column_above) << np.uint64(KEY_DIGIT_BITS * column)
 
     slot_mask = table.entries.shape[0] - 1
-    slot = np.int64((key * np.uint64(FACTOR)) >> np.uint64(32)) & slot_mask
+    slot = np.int64((key * np.uint64(HASH_FACTOR)) >> np.uint64(32)) & slot_mask
     # The table has all permutations that can occur, so the search ends.
     while table.entries[slot] >> np.uint64(2 * CLASS_BITS) != key:
         slot = (slot + 1) & slot_mask

@@ -33,7 +33,7 @@ from gpusudoku.kernels.canonical.arrays import (
     COLUMN_MASK,
     DIGIT_SHIFT,
     LEAST,
-    NONE,
+    NO_POSITION,
     TRIAL,
     Forms,
     Layout,
@@ -248,7 +248,7 @@ def can_place(layout, clue_starts, state, parent, clue, row, label, label_count,
     """
     column = clue & COLUMN_MASK
     digit = clue >> DIGIT_SHIFT
-    if state[column] != NONE:
+    if state[column] != NO_POSITION:
         return np.int64(state[column]) == position
     expected_label = label if label <= label_count else layout.new_label
     if np.int64(state[layout.labels_at + digit]) != expected_label:
@@ -258,7 +258,7 @@ def can_place(layout, clue_starts, state, parent, clue, row, label, label_count,
     box = position // layout.box_columns
     column_in_box = position % layout.box_columns
     stack_position = np.int64(state[layout.stack_positions_at + stack])
-    if stack_position != NONE:
+    if stack_position != NO_POSITION:
         # The parent's open columns come first in the stack.
         open_columns = np.int64(parent[layout.open_columns_at + stack])
         return stack_position == box and column_in_box < open_columns
@@ -280,11 +280,11 @@ def place_clue(layout, state, clue, label, position):
     column = clue & COLUMN_MASK
     digit = clue >> DIGIT_SHIFT
     state[layout.labels_at + digit] = label
-    if state[column] == NONE:
+    if state[column] == NO_POSITION:
         stack = column // layout.box_columns
         state[column] = position
         state[layout.open_columns_at + stack] -= 1
-        if state[layout.stack_positions_at + stack] == NONE:
+        if state[layout.stack_positions_at + stack] == NO_POSITION:
             state[layout.stack_positions_at + stack] = position // layout.box_columns
             state[layout.open_stacks_at] -= 1
 
@@ -392,11 +392,11 @@ def write_first_states(layout, search):
             search.words[0, orientation, word] = ZERO
         state = search.bytes[0, orientation]
         for column in range(layout.n):
-            state[column] = NONE
+            state[column] = NO_POSITION
         for digit in range(layout.n):
             state[layout.labels_at + digit] = layout.new_label
         for stack in range(layout.stacks):
-            state[layout.stack_positions_at + stack] = NONE
+            state[layout.stack_positions_at + stack] = NO_POSITION
             state[layout.open_columns_at + stack] = layout.box_columns
         state[layout.open_stacks_at] = layout.stacks
         state[layout.orientation_at] = orientation
@@ -412,7 +412,7 @@ def write_map(layout, state, forms, board):
         forms.maps[board, 1 + n + i] = state[i]
         label = state[layout.labels_at + i]
         if label == layout.new_label:
-            label = NONE
+            label = NO_POSITION
         forms.maps[board, 1 + 2 * n + i] = label
 
 

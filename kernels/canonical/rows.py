@@ -13,7 +13,7 @@ from gpusudoku.kernels.canonical.arrays import (
     COLUMN_MASK,
     DIGIT_SHIFT,
     LEAST,
-    NONE,
+    NO_POSITION,
     TRIAL,
 )
 from gpusudoku.kernels.kernel import inlined
@@ -66,7 +66,7 @@ def add_open_columns(layout, packed, state, stacks_left):
         stacks_left &= stacks_left - ONE
         entries = packed[BOXES, stack]
         stack_position = np.int64(state[layout.stack_positions_at + stack])
-        if stack_position != NONE:
+        if stack_position != NO_POSITION:
             open_columns = np.int64(state[layout.open_columns_at + stack])
             last_open = stack_position * layout.box_columns + open_columns - 1
             add_entries(layout, packed, last_open, entries)
@@ -102,7 +102,7 @@ def pack_row(layout, search, state, orientation, row):
         digit = search.clues[clue] >> DIGIT_SHIFT
         label = np.uint64(state[layout.labels_at + digit])
         position = np.int64(state[column])
-        if position != NONE:
+        if position != NO_POSITION:
             add_entries(layout, packed, position, label)
             continue
         stack = column // layout.box_columns

@@ -11,4 +11,7 @@ Read in this order:
 * ``arguments``, ``pool``, ``lanes``: the loop of a CPU thread, and a round of a frontier
 * ``rows``, ``launch``, ``thread``: the loop of a CUDA thread
 * ``cpu``, ``cuda``: compiling all of it
+
+``minimise``, with ``trial_boards`` and ``swaps``, removes clues of puzzles. ``placements`` finds
+the placements that leave a board one solution.
 """

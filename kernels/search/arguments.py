@@ -1,23 +1,24 @@
 """The arrays that a search reads and writes, in named groups: for the CPU, CUDA and plain Python.
 
-A thread takes boards from a pool, explores them on its stack, and adds its solutions to ``Found``.
-The shapes below are those of one thread; a CUDA kernel gets the stacks of all threads, which have
-one more axis.
+A thread takes boards from a pool, explores them on its stack, and adds its solutions to
+``SearchResults``. The shapes below are those of one thread; a CUDA kernel gets the stacks of all
+threads, which have one more axis.
 
 All threads share the pool. It holds the boards that no thread has, in places that are numbered from
-0. The frontier fills the first places. TAKEN is the next place to take, GIVEN the next place to
-give boards to:
+0. The frontier fills the first places. NEXT_TO_TAKE is the next place to take boards from,
+NEXT_TO_FILL the next place to give boards to:
 
-    place   0        ...       FILLED - 1 | FILLED      ...      GIVEN - 1 | GIVEN  ...
-            boards of the frontier        | boards that threads gave       | empty
+    place   0       ...       FILLED - 1 | FILLED   ...   NEXT_TO_FILL - 1 | NEXT_TO_FILL   ...
+            boards of the frontier       | boards that threads gave        | empty
 
-A thread without boards takes the place TAKEN; a thread with boards to spare gives some of them to
-the place GIVEN. Both numbers only grow, and only by atomic operations. So only one thread gets each
-place, and no board is lost or taken twice. The two pools differ in when boards are given, because
-the threads of a GPU must not wait for each other:
+A thread without boards takes the place NEXT_TO_TAKE; a thread with boards to spare gives some of
+them to the place NEXT_TO_FILL. Both numbers only grow, and only by atomic operations. So only one
+thread gets each place, and no board is lost or taken twice. The two pools differ in when boards are
+given, because the threads of a GPU must not wait for each other:
 
-* ``CpuPool``: a place holds several boards. If TAKEN > GIVEN, threads are waiting, and a thread
-  with enough boards on its stack gives some of them. When all threads wait, the search is over.
+* ``CpuPool``: a place holds several boards. If NEXT_TO_TAKE > NEXT_TO_FILL, threads are waiting,
+  and a thread with enough boards on its stack gives some of them. When all threads wait, the search
+  is over.
 * ``Pool``, for a GPU: a place holds one board. Threads give boards at the end of a launch, and take
   them in the next one.
 """
@@ -37,44 +38,44 @@ NODES = 0
 """The number of boards visited."""
 GUESSES = 1
 """The number of guesses. Each of them adds one board."""
-DEEPEST = 2
+MAX_HEIGHT = 2
 """The largest number of boards that were on the stack."""
-TALLIES = 3
+TALLY_WORDS = 3
 
 # Words of Stack.state
 TOP = 0
 """The row of the top board; -1 if the stack is empty."""
 IN_LANES = 1
 """The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
-ENDS = 2
+LAST_ENDINGS = 2
 """On a GPU: how the last 32 boards ended, as bits; see ``thread``."""
-BELOW = 3
+BELOW_BOTTOM = 3
 """On a CPU: the row below the bottom board; -1 until boards are given from the bottom."""
-PLACE = 4
+AWAITED_PLACE = 4
 """On a CPU: the place of the pool that the thread has taken and waits for; -1 if there is none."""
-STATES = 5
+STACK_STATE_WORDS = 5
 
 # Words of CpuPool.state and Pool.state
-TAKEN = 0
+NEXT_TO_TAKE = 0
 """The next place to take."""
 FILLED = 1
 """The number of places that were filled at the beginning of the search, or of a launch."""
-GIVEN = 2
+NEXT_TO_FILL = 2
 """The next place to give boards to."""
 # On a CPU
 JOINED = 3
 """The number of threads that take part."""
 BOARDS_PER_PLACE = 4
 """The number of boards of the frontier in a place; the last place may have fewer."""
-CPU_POOL_STATES = 5
+CPU_POOL_STATE_WORDS = 5
 # On a GPU
-END = 3
+FULL_PLACE = 3
 """The first place that boards cannot be given to, because the pool is full."""
-BUSY = 4
+BUSY_THREADS = 4
 """The number of threads that still had boards when the launch ended, and can continue."""
-STOPPED = 5
+FINISHED_WARPS = 5
 """The number of warps that have spent their budget of rounds. All others stop once it is not 0."""
-POOL_STATES = 6
+POOL_STATE_WORDS = 6
 
 MAX_UNREPORTED = 4096
 """Solutions after which a thread adds them to the count of their root, and checks the limit."""
@@ -98,7 +99,7 @@ class CpuPool(NamedTuple):
     boards: NDArray[Any]
     """(B, words): the frontier, rows of a ``Shape``."""
     roots: NDArray[np.int64]
-    """int64 (B): the root that each board descends from, an index into ``Found.counts``."""
+    """int64 (B): the root that each board descends from, an index into ``SearchResults.counts``."""
     given_boards: NDArray[Any]
     """(rows, lanes, words): boards that threads have given, those that were split most first."""
     given_roots: NDArray[np.int64]
@@ -108,7 +109,8 @@ class CpuPool(NamedTuple):
     turns: NDArray[np.int64]
     """int64 (rows)."""
     state: NDArray[np.int64]
-    """int64 (CPU_POOL_STATES): TAKEN, FILLED, GIVEN, JOINED and BOARDS_PER_PLACE."""
+    """int64 (CPU_POOL_STATE_WORDS): NEXT_TO_TAKE, FILLED, NEXT_TO_FILL, JOINED and
+    BOARDS_PER_PLACE."""
 
     @classmethod
     def of(
@@ -123,13 +125,13 @@ class CpuPool(NamedTuple):
             given_roots=np.empty((rows, shape.lanes), np.int64),
             sizes=np.zeros(rows, np.int64),
             turns=np.empty(rows, np.int64),
-            state=isolated(CPU_POOL_STATES, np.int64),
+            state=isolated(CPU_POOL_STATE_WORDS, np.int64),
         )
         boards_per_place = max(1, min(shape.lanes, len(boards) // (PLACES_PER_THREAD * threads)))
         filled_places = -(-len(boards) // boards_per_place)
-        pool.state[TAKEN] = 0
+        pool.state[NEXT_TO_TAKE] = 0
         pool.state[FILLED] = filled_places
-        pool.state[GIVEN] = filled_places
+        pool.state[NEXT_TO_FILL] = filled_places
         pool.state[JOINED] = 0
         pool.state[BOARDS_PER_PLACE] = boards_per_place
         pool.turns[:] = filled_places + np.arange(rows)
@@ -141,7 +143,7 @@ class CpuPool(NamedTuple):
         While threads are running, some boards may be missing, repeated or wrong. A forecast
         tolerates that.
         """
-        next_place = int(self.state[TAKEN])
+        next_place = int(self.state[NEXT_TO_TAKE])
         filled_places = int(self.state[FILLED])
         boards_per_place = int(self.state[BOARDS_PER_PLACE])
 
@@ -169,7 +171,8 @@ class Pool(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (capacity): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (POOL_STATES): TAKEN, FILLED, GIVEN, END, BUSY and STOPPED."""
+    """int64 (POOL_STATE_WORDS): NEXT_TO_TAKE, FILLED, NEXT_TO_FILL, FULL_PLACE, BUSY_THREADS and
+    FINISHED_WARPS."""
 
 
 class Stack(NamedTuple):
@@ -177,8 +180,8 @@ class Stack(NamedTuple):
 
     A CPU thread gives boards from the bottom of its stack to the pool:
 
-        row    0   ...   BELOW | BELOW + 1  ...  TOP | TOP + 1  ...  depth - 1
-               given away      | boards              | free
+        row    0   ...   BELOW_BOTTOM | BELOW_BOTTOM + 1  ...  TOP | TOP + 1  ...  depth - 1
+               given away             | boards                     | free
     """
 
     boards: NDArray[Any]
@@ -186,9 +189,9 @@ class Stack(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (depth): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (STATES): TOP, IN_LANES, ENDS, BELOW and PLACE."""
+    """int64 (STACK_STATE_WORDS): TOP, IN_LANES, LAST_ENDINGS, BELOW_BOTTOM and AWAITED_PLACE."""
     tally: NDArray[np.uint64]
-    """uint64 (TALLIES): the statistics of this thread."""
+    """uint64 (TALLY_WORDS): the statistics of this thread."""
 
     @classmethod
     def empty(cls, depth: int, shape: Shape) -> Stack:
@@ -199,14 +202,14 @@ class Stack(NamedTuple):
         stack = cls(
             boards=np.zeros((depth, shape.words), shape.word),
             roots=np.empty(depth, np.int64),
-            state=isolated(STATES, np.int64),
-            tally=isolated(TALLIES, np.uint64),
+            state=isolated(STACK_STATE_WORDS, np.int64),
+            tally=isolated(TALLY_WORDS, np.uint64),
         )
         stack.state[:] = -1
         return stack
 
 
-class Found(NamedTuple):
+class SearchResults(NamedTuple):
     """The results of a search. Threads share the counts; those of a GPU share the rest, too."""
 
     counts: NDArray[np.uint64]
@@ -216,24 +219,24 @@ class Found(NamedTuple):
     """uint8 (max_solutions, n * n): the solutions. If it has no rows, they are only counted."""
     roots: NDArray[np.int64]
     """int64 (max_solutions): the root of each solution."""
-    used: NDArray[np.int64]
+    claimed_rows: NDArray[np.int64]
     """int64 (1): the number of rows of ``solutions`` that threads have claimed. Once it reaches
     ``max_solutions``, threads wait."""
 
     @classmethod
-    def into(cls, counts: NDArray[np.uint64], max_solutions: int, cells: int) -> Found:
+    def adding_to(cls, counts: NDArray[np.uint64], max_solutions: int, cells: int) -> SearchResults:
         """Make the results of a search that adds to existing counts."""
         return cls(
             counts=counts,
             solutions=np.empty((max_solutions, cells), np.uint8),
             roots=np.empty(max_solutions, np.int64),
-            used=isolated(1, np.int64),
+            claimed_rows=isolated(1, np.int64),
         )
 
     @classmethod
-    def empty(cls, root_count: int, max_solutions: int, cells: int) -> Found:
+    def empty(cls, root_count: int, max_solutions: int, cells: int) -> SearchResults:
         """Make the results of a search that has not begun."""
-        return cls.into(np.zeros(root_count, np.uint64), max_solutions, cells)
+        return cls.adding_to(np.zeros(root_count, np.uint64), max_solutions, cells)
 
 
 class Lanes(NamedTuple):
@@ -270,8 +273,11 @@ class Children(NamedTuple):
         )
 
 
-def limit_of(limit: int | None) -> np.uint64:
-    """Return the limit as kernels take it. No count reaches 2^64 - 1, see ``Found.counts``."""
+def encode_limit(limit: int | None) -> np.uint64:
+    """Return the limit as kernels take it.
+
+    Without a limit it is 2^64 - 1, which no count reaches, see ``SearchResults.counts``.
+    """
     no_limit = 2**64 - 1
     if limit is None:
         limit = no_limit

@@ -10,7 +10,7 @@ import numpy as np
 from gpusudoku.kernels.bits import ONE, ZERO, ones, popcount
 from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.machine import Machine
-from gpusudoku.kernels.search.shape import FIRST, SearchSettings, Shape
+from gpusudoku.kernels.search.shape import FIRST_CELL, SearchSettings, Shape
 from gpusudoku.kernels.search.units import Units
 
 MAX_PLAIN = 10
@@ -18,9 +18,9 @@ MAX_PLAIN = 10
 several times faster with it: there, a guess that settles other cells, too, matters more."""
 
 
-def narrows(shape: Shape, settings: SearchSettings) -> bool:
+def uses_narrow(shape: Shape, settings: SearchSettings) -> bool:
     """Return whether a search uses ``narrow``."""
-    return shape.n > MAX_PLAIN and settings.strategy != FIRST
+    return shape.n > MAX_PLAIN and settings.strategy != FIRST_CELL
 
 
 def narrow(shape: Shape, machine: Machine) -> Any:
@@ -87,9 +87,9 @@ def build_choose(
 ) -> Callable[..., tuple[int, Any]]:
     """Make ``choose(memory, lane)``, which returns the cell to guess: its word and its bit.
 
-    With the strategy FIRST that is the first open cell in reading order. Otherwise it is a cell of
-    PAIRS, as the last step stored it; if PAIRS is empty, an open cell with the fewest candidates.
-    ``candidates`` is that of the shape's ``Moves``.
+    With the strategy FIRST_CELL that is the first open cell in reading order. Otherwise it is a
+    cell of PAIRS, as the last step stored it; if PAIRS is empty, an open cell with the fewest
+    candidates. ``candidates`` is that of the shape's ``Moves``.
     """
     n = shape.n
     R = shape.box_rows
@@ -135,4 +135,4 @@ def build_choose(
                     best_bit = bit
         return best_j, Word(best_bit)
 
-    return choose_first if strategy == FIRST else choose_fewest
+    return choose_first if strategy == FIRST_CELL else choose_fewest

@@ -25,7 +25,7 @@ from gpusudoku.kernels.arguments import (
     uint64,
 )
 from gpusudoku.kernels.kernel import PYTHON_BOARDS, Kernel, inlined
-from gpusudoku.kernels.search.arguments import Children, CpuPool, Found, Lanes, Stack
+from gpusudoku.kernels.search.arguments import Children, CpuPool, Lanes, SearchResults, Stack
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 
 TEMPLATES = {
@@ -44,7 +44,7 @@ MAX_PYTHON_WORDS = 64
 def pack(shape: Shape) -> Kernel:
     """Return the kernel that packs boards; see ``moves.build_pack``."""
     boards = memory = Array(np.dtype(shape.word), 2)
-    signature = uint8[:, ::1], *map(kind_of, shape.places), boards, memory
+    signature = uint8[:, ::1], *map(kind_of, shape.cell_positions), boards, memory
     return _kernel(pack, signature, shape)
 
 
@@ -63,7 +63,7 @@ def run(shape: Shape, settings: SearchSettings) -> Kernel:
     boards = np.empty((0, shape.words), shape.word)
     roots = np.empty(0, np.int64)
     pool = CpuPool.of(boards, roots, 1, shape)
-    arrays = pool, Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
+    arrays = pool, Stack.empty(0, shape), SearchResults.empty(0, 0, shape.n**2)
     recalls = int64[::1]
     lanes = kind_of(Lanes.empty(shape))
     signature = *map(kind_of, arrays), recalls, int64, int64, uint64, lanes

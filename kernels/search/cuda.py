@@ -18,7 +18,14 @@ from numba import config, cuda, typeof, types
 
 from gpusudoku.kernels import bits, compile_cuda
 from gpusudoku.kernels.search import rows, thread
-from gpusudoku.kernels.search.arguments import POOL_STATES, STATES, TALLIES, Found, Pool, Stack
+from gpusudoku.kernels.search.arguments import (
+    POOL_STATE_WORDS,
+    STACK_STATE_WORDS,
+    TALLY_WORDS,
+    Pool,
+    SearchResults,
+    Stack,
+)
 from gpusudoku.kernels.search.launch import WARP, LaunchSettings
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 
@@ -59,13 +66,13 @@ def signature(shape: Shape) -> tuple[Any, ...]:
     stacks = Stack(
         np.empty((1, 1, shape.words), shape.word),
         np.empty((1, 1), np.int64),
-        np.empty((STATES, 1), np.int64),
-        np.empty((TALLIES, 1), np.uint64),
+        np.empty((STACK_STATE_WORDS, 1), np.int64),
+        np.empty((TALLY_WORDS, 1), np.uint64),
     )
     boards = np.empty((1, shape.words), shape.word)
     roots = np.empty(1, np.int64)
-    pool = Pool(boards, roots, np.empty(POOL_STATES, np.int64))
-    arrays = pool, stacks, Found.empty(1, 0, shape.n**2)
+    pool = Pool(boards, roots, np.empty(POOL_STATE_WORDS, np.int64))
+    arrays = pool, stacks, SearchResults.empty(1, 0, shape.n**2)
     return *map(typeof, arrays), types.int64, types.int64, types.uint64
 
 

@@ -28,16 +28,16 @@ from gpusudoku.kernels.atomics import add, load_relaxed, store_relaxed
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.kernel import Jit, inlined
 from gpusudoku.kernels.search.arguments import (
-    BELOW,
-    DEEPEST,
+    BELOW_BOTTOM,
     GUESSES,
     IN_LANES,
     JOINED,
+    MAX_HEIGHT,
     MAX_UNREPORTED,
     NODES,
     TOP,
 )
-from gpusudoku.kernels.search.choose import build_choose, narrows
+from gpusudoku.kernels.search.choose import build_choose, uses_narrow
 from gpusudoku.kernels.search.moves import Moves, build_moves
 from gpusudoku.kernels.search.paired import build_paired
 from gpusudoku.kernels.search.pool import NONE_LEFT, build_sharing
@@ -89,7 +89,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
         depth = stack.boards.shape[0]
         max_solutions = output.solutions.shape[0]
         # The boards on the stack are the rows from ``low`` to before ``height``.
-        low = stack.state[BELOW] + 1
+        low = stack.state[BELOW_BOTTOM] + 1
         height = stack.state[TOP] + 1
         nodes = np.int64(stack.tally[NODES])
         last_node = nodes + budget
@@ -122,7 +122,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                     # be handed over.
                     _report(counts, unreported_root, unreported)
                     unreported = ZERO
-                    if max_solutions > 0 and output.used[0] > 0:
+                    if max_solutions > 0 and output.claimed_rows[0] > 0:
                         break
                     height = receive(pool, stack, recalls, recalls_seen)
                 if height <= 0:
@@ -136,7 +136,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
             # This round may push a board for each lane. So may the end of this call.
             if height + 2 * width > depth:
                 break
-            if max_solutions > 0 and output.used[0] + width > max_solutions:
+            if max_solutions > 0 and output.claimed_rows[0] + width > max_solutions:
                 break
             # With a board for each lane on the stack, some can be given to a thread that waits.
             if height - low >= width:
@@ -163,10 +163,10 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
         stack.state[IN_LANES] = np.int64(busy_lanes)
         height = push_lanes(stack, lanes, busy_lanes, height)
         stack.state[TOP] = height - 1
-        stack.state[BELOW] = low - 1
+        stack.state[BELOW_BOTTOM] = low - 1
         stack.tally[NODES] = np.uint64(nodes)
         stack.tally[GUESSES] += np.uint64(guesses)
-        stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
+        stack.tally[MAX_HEIGHT] = max(stack.tally[MAX_HEIGHT], np.uint64(deepest))
         return not is_over
 
     return run
@@ -244,7 +244,7 @@ def _build_examine(
     has_hidden = techniques & HIDDEN_SINGLE != 0
     has_pairs = techniques & PAIRS != 0
     has_conflicts = overlooks_conflicts(techniques)
-    narrowing = narrows(shape, settings)
+    has_narrow = uses_narrow(shape, settings)
 
     @jit
     def examine(memory, busy_lanes, only_counts):
@@ -263,7 +263,7 @@ def _build_examine(
             in_conflict = stuck_lanes & find_conflicts(memory)
             dead_lanes |= in_conflict
             stuck_lanes &= ~in_conflict
-        if narrowing and stuck_lanes != ZERO:
+        if has_narrow and stuck_lanes != ZERO:
             keep_best(memory)
         return dead_lanes, solved_lanes, stuck_lanes, with_two
 
@@ -290,8 +290,8 @@ def _build_report_solutions(moves: Moves, jit: Jit) -> Callable[..., tuple[np.ui
             solved_lanes &= solved_lanes - ONE
             root = lanes.roots[lane]
             if output.solutions.shape[0] > 0:
-                row = output.used[0]
-                output.used[0] = row + 1
+                row = output.claimed_rows[0]
+                output.claimed_rows[0] = row + 1
                 write(lanes.memory, lane, output.solutions[row])
                 output.roots[row] = root
             if root != unreported_root:
@@ -427,7 +427,7 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
     compute_size = _build_compute_size(shape, moves, jit)
     simplify = _build_simplify(settings, steps, jit)
     has_hidden = settings.techniques & HIDDEN_SINGLE != 0
-    narrowing = narrows(shape, settings)
+    has_narrow = uses_narrow(shape, settings)
 
     @jit
     def expand(boards, cutoff, by_empty, children, memory):
@@ -441,7 +441,7 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
             alive, unsolved = simplify(memory, all_lanes)
             with_two = find_two(memory, unsolved) if has_hidden else ZERO
             must_split = unsolved & ~with_two
-            if narrowing:
+            if has_narrow:
                 keep_best(memory)
 
             while alive != ZERO:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.kernel import Jit, inlined
-from gpusudoku.kernels.search.choose import build_choose, narrows
+from gpusudoku.kernels.search.choose import build_choose, uses_narrow
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps
@@ -213,7 +213,7 @@ def build_slots(shape: Shape, jit: Jit, boards: TrialBoards) -> Slots:
     planes = shape.planes
     cells = shape.n**2
     all_cells = shape.word(shape.cells)
-    word_of_cell, bit_of_cell = shape.places
+    word_of_cell, bit_of_cell = shape.cell_positions
     rows = TrialRows.of(shape)
     SOLUTION = rows.solution
     ALLOWED = rows.allowed
@@ -380,7 +380,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     candidates_of = build_moves(shape, jit).candidates
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, _, _, keep_best = build_steps(shape, settings.techniques, width)
-    narrowing = narrows(shape, settings)
+    has_narrow = uses_narrow(shape, settings)
     make_fresh_boards = traced(make_boards, 1, shape, width)
     boards = build_trial_boards(shape, jit)
     encode_guess, _, follow_path, go_back, take_over = boards
@@ -502,7 +502,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
 
             dead, unsolved, changed = advance(memory)
             stuck_lanes = busy_lanes & ~dead & unsolved & ~changed
-            if narrowing and stuck_lanes != ZERO:
+            if has_narrow and stuck_lanes != ZERO:
                 keep_best(memory)
             finished_lanes = busy_lanes & (dead | ~unsolved)
             busy_lanes = end_boards(puzzles, trials, finished_lanes, dead, busy_lanes, min_clues)

@@ -48,7 +48,7 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
     field = shape.field
     Word = shape.word
     CLEAR = shape.CLEAR
-    first_column = np.uint64(shape.firsts)
+    first_column = np.uint64(shape.first_column)
     row_cells = ones(n)
     box_cells = ones(C)
 
@@ -112,7 +112,8 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
 
     It packs uint8 (B, n * n) cells, 0 for empty, into (B, words) boards. A board whose clues
     contradict each other gets no candidates, so that any search finds it dead. ``words`` and
-    ``bits`` are the shape's ``places``; ``memory`` has the shape's lanes, and is overwritten.
+    ``bits`` are the shape's ``cell_positions``. ``memory`` has the shape's lanes, and is
+    overwritten.
     """
     n = shape.n
     planes = shape.planes

@@ -2,12 +2,12 @@
 
 A placement is a digit in a cell. A board has two sets of placements:
 
-    one   those that are in a solution that was found
-    two   those that are *settled*: in two solutions or more, or not asked for
+    in_solution   those that are in a solution that was found
+    settled       those that are in two solutions or more, or not asked for
 
-A solution x adds the placements of ``one & x`` to ``two``, and x to ``one``. A board whose
-candidates are all in ``two`` cannot tell anything new, and is dropped. In the end ``one & ~two``
-has the placements that leave the board exactly one solution.
+A solution x adds the placements of ``in_solution & x`` to ``settled``, and x to ``in_solution``. A
+board whose candidates are all in ``settled`` cannot tell anything new, and is dropped. In the end
+``in_solution & ~settled`` has the placements that leave the board exactly one solution.
 
 Each lane searches a board of its own, depth first. It guesses a placement that is not settled, and
 first searches the board that has it. So every solution tells something new.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.kernel import Jit
-from gpusudoku.kernels.search.choose import narrows
+from gpusudoku.kernels.search.choose import uses_narrow
 from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, Shape
@@ -46,9 +46,9 @@ class PlacementArrays(NamedTuple):
     """Boards and sets of their placements: each is (B, words), packed boards of a ``Shape``."""
 
     boards: NDArray[Any]
-    one: NDArray[Any]
-    """The placements that are in a solution, unless they are in ``two`` from the start."""
-    two: NDArray[Any]
+    in_solution: NDArray[Any]
+    """The placements that are in a solution, unless they are settled from the start."""
+    settled: NDArray[Any]
     """The settled placements: in two solutions or more, or not asked for."""
 
     @classmethod
@@ -95,9 +95,9 @@ class PlacementRows(NamedTuple):
     """
 
     in_solution: int
-    """Planes: the placements ``one`` of the board."""
+    """Planes: the placements that are in a solution of the board."""
     settled: int
-    """Planes: the placements ``two`` of the board."""
+    """Planes: the settled placements of the board."""
     rest: int
     """Planes: the board without the placement that is guessed."""
     marked: int
@@ -207,7 +207,7 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
     advance, _, _, keep_best = build_steps(shape, settings.techniques, width)
     without_locked = settings.techniques & ~LOCKED_CANDIDATES
     advance_unlocked = build_steps(shape, without_locked, width).advance
-    narrowing = narrows(shape, settings)
+    has_narrow = uses_narrow(shape, settings)
     add_marked_solutions = traced(add_solutions, 1, shape, width)
     guess_in_marked = traced(guess_placements, 1, shape, width)
 
@@ -235,8 +235,8 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
         if busy_lanes & lane_bit != ZERO:
             index = searches.boards[lane]
             for w in range(planes):
-                arrays.one[index, w] = memory[IN_SOLUTION + w, lane]
-                arrays.two[index, w] = memory[SETTLED + w, lane]
+                arrays.in_solution[index, w] = memory[IN_SOLUTION + w, lane]
+                arrays.settled[index, w] = memory[SETTLED + w, lane]
         index = searches.state[NEXT_BOARD]
         if index == arrays.boards.shape[0]:
             return busy_lanes & ~lane_bit
@@ -244,8 +244,8 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
         searches.boards[lane] = index
         load(memory, lane, arrays.boards, index)
         for w in range(planes):
-            memory[IN_SOLUTION + w, lane] = arrays.one[index, w]
-            memory[SETTLED + w, lane] = arrays.two[index, w]
+            memory[IN_SOLUTION + w, lane] = arrays.in_solution[index, w]
+            memory[SETTLED + w, lane] = arrays.settled[index, w]
         return busy_lanes | lane_bit
 
     @jit
@@ -291,7 +291,7 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
 
             stuck_lanes = busy_lanes & ~finished_lanes & ~changed
             if stuck_lanes != ZERO:
-                if narrowing:
+                if has_narrow:
                     keep_best(memory)
                 mark(memory, stuck_lanes)
                 guessing_lanes = guess_in_marked(memory)

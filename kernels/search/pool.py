@@ -21,12 +21,12 @@ from gpusudoku.kernels.atomics import (
 )
 from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.arguments import (
+    AWAITED_PLACE,
     BOARDS_PER_PLACE,
     FILLED,
-    GIVEN,
     JOINED,
-    PLACE,
-    TAKEN,
+    NEXT_TO_FILL,
+    NEXT_TO_TAKE,
 )
 from gpusudoku.kernels.search.shape import Shape
 
@@ -78,10 +78,12 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
     @jit
     def take(pool, stack):
         # Not by an addition: a thread that takes a place after the frontier has to wait there.
-        place = load(pool.state, TAKEN)
+        place = load(pool.state, NEXT_TO_TAKE)
         filled_places = pool.state[FILLED]
-        while place < filled_places and not compare_exchange(pool.state, TAKEN, place, place + 1):
-            place = load(pool.state, TAKEN)
+        while place < filled_places and not compare_exchange(
+            pool.state, NEXT_TO_TAKE, place, place + 1
+        ):
+            place = load(pool.state, NEXT_TO_TAKE)
         if place >= filled_places:
             return 0
         start = place * pool.state[BOARDS_PER_PLACE]
@@ -96,10 +98,10 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
         for check in range(PAUSES + SLEEPS):
             if load(pool.turns, row) == place + 1:
                 return 1
-            # TAKEN is read first. As GIVEN and JOINED only grow, the condition may become true too
-            # late, but never too early.
-            taken_places = load(state, TAKEN)
-            waiting_threads = taken_places - load(state, GIVEN)
+            # NEXT_TO_TAKE is read first. As NEXT_TO_FILL and JOINED only grow, the condition may
+            # become true too late, but never too early.
+            taken_places = load(state, NEXT_TO_TAKE)
+            waiting_threads = taken_places - load(state, NEXT_TO_FILL)
             if waiting_threads >= load(state, JOINED):
                 return NONE_LEFT
             if load_relaxed(recalls, 0) != recalls_seen:
@@ -113,10 +115,10 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
     @jit
     def receive(pool, stack, recalls, recalls_seen):
         # A thread that returned to Python while it waited keeps its place.
-        place = stack.state[PLACE]
+        place = stack.state[AWAITED_PLACE]
         if place < 0:
-            place = add(pool.state, TAKEN, 1)
-            stack.state[PLACE] = place
+            place = add(pool.state, NEXT_TO_TAKE, 1)
+            stack.state[AWAITED_PLACE] = place
         rows = pool.turns.shape[0]
         row = (place - pool.state[FILLED]) % rows
         outcome = await_boards(pool, row, place, recalls, recalls_seen)
@@ -125,18 +127,18 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
         count = pool.sizes[row]
         copy(pool.given_boards[row], pool.given_roots[row], 0, stack.boards, stack.roots, count)
         store(pool.turns, row, place + rows)  # the row is free for that place
-        stack.state[PLACE] = -1
+        stack.state[AWAITED_PLACE] = -1
         return count
 
     @jit
     def give(pool, stack, low, height):
-        place = load(pool.state, GIVEN)
-        if place >= load(pool.state, TAKEN):
+        place = load(pool.state, NEXT_TO_FILL)
+        if place >= load(pool.state, NEXT_TO_TAKE):
             return 0  # no thread waits
         row = (place - pool.state[FILLED]) % pool.turns.shape[0]
         if load(pool.turns, row) != place:
             return 0  # the row's boards of an earlier place have not been read
-        if not compare_exchange(pool.state, GIVEN, place, place + 1):
+        if not compare_exchange(pool.state, NEXT_TO_FILL, place, place + 1):
             return 0  # another thread gives to this place
         count = min(lanes, (height - low + 1) // 2)
         copy(stack.boards, stack.roots, low, pool.given_boards[row], pool.given_roots[row], count)

@@ -84,9 +84,9 @@ PLACES = HIDDEN_SINGLE | LOCKED_CANDIDATES
 """The techniques that detect a unit without a place for a digit."""
 
 # Strategies, values of ``SearchSettings.strategy``
-FIRST = 0
+FIRST_CELL = 0
 """Guess the first open cell in reading order."""
-MIN = 1
+FEWEST_CANDIDATES = 1
 """Guess a cell with the fewest candidates."""
 
 
@@ -95,8 +95,8 @@ class SearchSettings(NamedTuple):
 
     techniques: int = NAKED_SINGLE | HIDDEN_SINGLE
     """The techniques that simplify every node, as bits; 0 for none."""
-    strategy: int = MIN
-    """The choice of the cell to guess: FIRST or MIN."""
+    strategy: int = FEWEST_CANDIDATES
+    """The choice of the cell to guess: FIRST_CELL or FEWEST_CANDIDATES."""
 
 
 @cache
@@ -255,17 +255,17 @@ class Shape:
         return self.in_fields(self.row)
 
     @property
-    def firsts(self) -> int:
+    def first_column(self) -> int:
         """Column 0 of every row."""
         return self.in_fields(1)
 
     @property
     def guards(self) -> int:
         """The guard bits."""
-        return self.firsts << self.n if self.has_guards else 0
+        return self.first_column << self.n if self.has_guards else 0
 
     @property
-    def box_firsts(self) -> int:
+    def first_columns_of_boxes(self) -> int:
         """The first column of every box in every row."""
         first_columns = sum(1 << (box * self.box_columns) for box in range(self.box_rows))
         return self.in_fields(first_columns)
@@ -311,7 +311,7 @@ class Shape:
     # Cells.
 
     @cached_property
-    def places(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def cell_positions(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """The position of every cell in a plane: int64 (n * n), its word; and (n * n), its bit."""
         row, column = np.divmod(np.arange(self.n**2), self.n)
         band, k = np.divmod(row, self.box_rows)
@@ -327,7 +327,7 @@ class Shape:
         -------
         (B, words)
         """
-        word_of_cell, bit_of_cell = self.places
+        word_of_cell, bit_of_cell = self.cell_positions
         rows = np.zeros((len(candidates), self.words), self.word)
         for d in range(self.n):
             is_candidate = candidates >> np.uint64(d) & np.uint64(1)
@@ -339,7 +339,7 @@ class Shape:
 
     def candidates_of(self, rows: NDArray[Any]) -> NDArray[np.uint64]:
         """Unpack boards, the reverse of ``rows_of``."""
-        word_of_cell, bit_of_cell = self.places
+        word_of_cell, bit_of_cell = self.cell_positions
         candidates = np.zeros((len(rows), self.n**2), np.uint64)
         for d in range(self.n):
             is_candidate = rows[:, d * self.plane_words + word_of_cell] & bit_of_cell != 0

@@ -187,9 +187,9 @@ class _CheckedUnits:
         """Keep the columns in which a digit is placed."""
         self._finished_columns[0] = self._finished_columns[0] & in_columns
 
-    def finish_boxes(self, g: Any, box_firsts: Any) -> None:
+    def finish_boxes(self, g: Any, first_columns_of_boxes: Any) -> None:
         """Keep the boxes of a group in which a digit is placed."""
-        self._finished_boxes[g] = self._finished_boxes[g] & box_firsts[g]
+        self._finished_boxes[g] = self._finished_boxes[g] & first_columns_of_boxes[g]
 
     def finish_rows(self, in_rows: Any) -> None:
         """Keep the rows of a word in which a digit is placed."""
@@ -201,7 +201,7 @@ class _CheckedUnits:
         shape = units.shape
         dead = dead | (~self._columns[0] & shape.row) | units.empty_rows(self._rows[0])
         for g in units.groups():
-            dead = dead | (~self._boxes[g] & shape.box_firsts)
+            dead = dead | (~self._boxes[g] & shape.first_columns_of_boxes)
         return dead
 
     def unfinished_units(self) -> Any:
@@ -210,7 +210,7 @@ class _CheckedUnits:
         unfinished_columns = ~self._finished_columns[0] & shape.cells
         unfinished = unfinished_columns | (~self._finished_rows[0] & shape.cells)
         for g in self._units.groups():
-            unfinished = unfinished | (~self._finished_boxes[g] & shape.box_firsts)
+            unfinished = unfinished | (~self._finished_boxes[g] & shape.first_columns_of_boxes)
         return unfinished
 
 

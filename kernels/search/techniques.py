@@ -43,7 +43,8 @@ def _keep_locked_in_rows(units: Units, places: Any) -> None:
         words = units.words_of(g)
         # The meetings in which each row has places.
         meetings = [
-            sum_windows([places[j]], shape.box_columns, 1, 1)[0] & shape.box_firsts for j in words
+            sum_windows([places[j]], shape.box_columns, 1, 1)[0] & shape.first_columns_of_boxes
+            for j in words
         ]
         rows_of_boxes = sum_counts([[meeting] for meeting in meetings], 2)
         # Boxes with places in one row only.
@@ -78,7 +79,9 @@ def _keep_locked_in_columns(units: Units, places: Any) -> None:
     for g in units.groups():
         meetings[g] = union_of([places[j] for j in units.words_of(g)])
         columns_of_boxes = sum_windows([meetings[g]], shape.box_columns, 1, 2)
-        pointing[g] = meetings[g] & ~units.of_box(units.two(columns_of_boxes) & shape.box_firsts)
+        pointing[g] = meetings[g] & ~units.of_box(
+            units.two(columns_of_boxes) & shape.first_columns_of_boxes
+        )
         for levels, value in (box_counts, meetings[g]), (pointing_counts, pointing[g]):
             previous: Counts = [level[0] for level in levels]
             sums = add_counts(previous, units.over_bands([value], 2), 2)
@@ -90,8 +93,8 @@ def _keep_locked_in_columns(units: Units, places: Any) -> None:
     for g in units.groups():
         claims = meetings[g] & claiming_columns
         claims_of_boxes = sum_windows([claims], shape.box_columns, 1, 2)
-        claimed = units.of_box(claims_of_boxes[0] & shape.box_firsts)
-        claimed_twice = units.of_box(units.two(claims_of_boxes) & shape.box_firsts)
+        claimed = units.of_box(claims_of_boxes[0] & shape.first_columns_of_boxes)
+        claimed_twice = units.of_box(units.two(claims_of_boxes) & shape.first_columns_of_boxes)
         # Remove where another box points to the column, or another column claims the box.
         removed = (pointed & ~pointing[g]) | pointed_twice | (claimed & ~claims) | claimed_twice
         for j in units.words_of(g):
@@ -228,7 +231,7 @@ def _units_of_pairs(units: Units, in_rows: Any, in_columns: Any, in_boxes: Any) 
             two_by_kind = []
             for cells in in_rows, in_boxes:
                 in_row = sum_windows([cells[j]], shape.box_columns, 1, 2)
-                two_by_kind.append(units.two(in_row) & shape.box_firsts)
+                two_by_kind.append(units.two(in_row) & shape.first_columns_of_boxes)
             row_pairs.append(union_of(two_by_kind))
         # Where a column meets a box, in both cells of a pair.
         two_by_kind = [
@@ -237,7 +240,9 @@ def _units_of_pairs(units: Units, in_rows: Any, in_columns: Any, in_boxes: Any) 
         ]
         column_pairs = union_of(two_by_kind)
         shared_columns[0] = shared_columns[0] | units.over_bands([column_pairs], 1)[0]
-        boxes = sum_windows([column_pairs], shape.box_columns, 1, 1)[0] & shape.box_firsts
+        boxes = (
+            sum_windows([column_pairs], shape.box_columns, 1, 1)[0] & shape.first_columns_of_boxes
+        )
         box = units.of_box(union_of([boxes, *row_pairs]))
         for j, row_pair in zip(words, row_pairs, strict=True):
             shared[j] = box | units.rows_with(row_pair)

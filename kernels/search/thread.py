@@ -33,24 +33,24 @@ import numpy as np
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.arguments import (
-    BUSY,
-    DEEPEST,
-    END,
-    ENDS,
+    BUSY_THREADS,
     FILLED,
-    GIVEN,
+    FINISHED_WARPS,
+    FULL_PLACE,
     GUESSES,
+    LAST_ENDINGS,
+    MAX_HEIGHT,
     MAX_UNREPORTED,
+    NEXT_TO_FILL,
+    NEXT_TO_TAKE,
     NODES,
-    STOPPED,
-    TAKEN,
     TOP,
 )
-from gpusudoku.kernels.search.choose import build_choose, narrows
+from gpusudoku.kernels.search.choose import build_choose, uses_narrow
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS, build_paired
 from gpusudoku.kernels.search.rows import build_row_moves
-from gpusudoku.kernels.search.shape import FIRST, HIDDEN_SINGLE, PAIRS, SearchSettings, Shape
+from gpusudoku.kernels.search.shape import FIRST_CELL, HIDDEN_SINGLE, PAIRS, SearchSettings, Shape
 from gpusudoku.kernels.search.step import Steps, build_steps, overlooks_conflicts
 
 TOO_MANY_DEAD = 8
@@ -103,7 +103,7 @@ def build_run(
     """
     techniques, strategy = settings
     add, any_of_warp, is_first_of_warp = helpers
-    splits_early = strategy != FIRST and techniques != 0
+    splits_early = strategy != FIRST_CELL and techniques != 0
     has_hidden = techniques & HIDDEN_SINGLE != 0
     has_pairs = techniques & PAIRS != 0
     has_conflicts = overlooks_conflicts(techniques)
@@ -125,7 +125,7 @@ def build_run(
     @jit
     def is_stopped(state):
         """Return whether another warp has spent its budget, the same to all threads of a warp."""
-        return any_of_warp(is_first_of_warp() and add(state, STOPPED, 0) > 0)
+        return any_of_warp(is_first_of_warp() and add(state, FINISHED_WARPS, 0) > 0)
 
     @jit
     def run(pool, stack, output, budget, max_gives, limit, memory):
@@ -140,7 +140,7 @@ def build_run(
         guesses = 0
         deepest = 0
         # How the last 32 boards ended: 1 for a dead one, the latest lowest.
-        endings = np.uint32(stack.state[ENDS] & 0xFFFFFFFF)
+        endings = np.uint32(stack.state[LAST_ENDINGS] & 0xFFFFFFFF)
         # All boards of this thread have the same root. These are its solutions not yet counted.
         unreported = ZERO
         height = stack.state[TOP] + 1
@@ -170,7 +170,7 @@ def build_run(
                     )
             # A split needs a row of the stack, and the current board one at the end of the launch.
             can_search = has_board and height + 2 <= depth
-            if max_solutions > 0 and output.used[0] >= max_solutions:
+            if max_solutions > 0 and output.claimed_rows[0] >= max_solutions:
                 can_search = False
             # This vote also makes the threads of a warp meet before the step.
             if not any_of_warp(can_search or (has_pool and not has_board)):
@@ -217,7 +217,7 @@ def build_run(
                     deepest = max(deepest, height)
         else:
             if is_first_of_warp():
-                add(pool.state, STOPPED, 1)
+                add(pool.state, FINISHED_WARPS, 1)
 
         if unreported != ZERO:
             add(counts, root, unreported)
@@ -229,15 +229,15 @@ def build_run(
             store(memory, stack.boards, height)
             height += 1
         if height > 0 and height + 1 <= depth:  # it has boards, and could split the top one
-            add(pool.state, BUSY, 1)
+            add(pool.state, BUSY_THREADS, 1)
         # The next launch takes the root from the bottom row.
         for row in range(height):
             stack.roots[row] = root
         stack.state[TOP] = height - 1
-        stack.state[ENDS] = np.int64(endings)
+        stack.state[LAST_ENDINGS] = np.int64(endings)
         stack.tally[NODES] += np.uint64(nodes)
         stack.tally[GUESSES] += np.uint64(guesses)
-        stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
+        stack.tally[MAX_HEIGHT] = max(stack.tally[MAX_HEIGHT], np.uint64(deepest))
 
     return run
 
@@ -325,7 +325,7 @@ def _build_take_from_pool(
     @jit
     def take_from_pool(pool, filled, counts, limit, root, memory):
         capacity = pool.boards.shape[0]
-        place = add(pool.state, TAKEN, 1)
+        place = add(pool.state, NEXT_TO_TAKE, 1)
         is_filled = place < filled
         has_board = False
         if is_filled:
@@ -354,8 +354,8 @@ def _build_give_boards(
         gives = 0
         has_room = True
         while has_room and gives < max_gives and height - gives + has_board > 1:
-            place = add(pool.state, GIVEN, 1)
-            has_room = place < pool.state[END]
+            place = add(pool.state, NEXT_TO_FILL, 1)
+            has_room = place < pool.state[FULL_PLACE]
             if has_room:
                 row = place - capacity * (place >= capacity)
                 copy(stack.boards, gives, pool.boards, row)
@@ -383,7 +383,7 @@ def _build_write_solution(shape: Shape, add: Callable[..., Any], jit: Jit) -> Ca
         max_solutions = output.solutions.shape[0]
         if max_solutions == 0:
             return True
-        row = add(output.used, 0, 1)
+        row = add(output.claimed_rows, 0, 1)
         if row >= max_solutions:
             return False
         write(memory, 0, output.solutions[row])
@@ -457,8 +457,8 @@ def _build_choose_cell(
     Word = shape.word
     PAIR_CELLS = shape.PAIRS
     keep_best = steps.keep_best
-    narrowing = narrows(shape, settings)
-    prefers_pairs = settings.strategy != FIRST and settings.techniques != 0
+    has_narrow = uses_narrow(shape, settings)
+    prefers_pairs = settings.strategy != FIRST_CELL and settings.techniques != 0
 
     @jit
     def choose_slowly(memory):
@@ -469,7 +469,7 @@ def _build_choose_cell(
     def choose_cell(memory):
         if not prefers_pairs:
             return choose_slowly(memory)
-        if narrowing:
+        if has_narrow:
             keep_best(memory)
         j = np.uint64(0)
         cells = memory[PAIR_CELLS, 0]

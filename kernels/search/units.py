@@ -157,9 +157,9 @@ class Units:
 
     # Boxes and columns.
 
-    def of_box(self, box_firsts: Any) -> Any:
+    def of_box(self, first_columns_of_boxes: Any) -> Any:
         """Return all columns of the boxes whose first ones are set, in every row."""
-        return self.machine.spread(box_firsts, self.shape.box_columns)
+        return self.machine.spread(first_columns_of_boxes, self.shape.box_columns)
 
     def over_bands(self, counts: Counts, max_level: int) -> Counts:
         """Add up the counts of all fields of a word: those of whole columns, in the lowest field.
@@ -203,7 +203,7 @@ class Units:
             in_bands = sum_counts([[cells[j]] for j in self.words_of(g)], max_level)
             in_boxes = sum_windows(in_bands, shape.box_columns, 1, max_level)
             for box_level, boxes_of_group in zip(boxes, in_boxes, strict=False):
-                box_level[g] = boxes_of_group & shape.box_firsts
+                box_level[g] = boxes_of_group & shape.first_columns_of_boxes
             in_columns = self.over_bands(in_bands, max_level)
             if shape.groups > 1:
                 in_columns = add_counts([column[0] for column in columns], in_columns, max_level)

@@ -17,7 +17,7 @@ def test_of_boards_and_back() -> None:
     assert list(batch) == boards
     assert batch[3] == boards[3]
     assert list(batch.part(1, 3)) == boards[1:3]
-    assert list(batch.chosen(np.array([True, False, False, True, False]))) == boards[0:4:3]
+    assert list(batch.select(np.array([True, False, False, True, False]))) == boards[0:4:3]
     assert list(Batch.joined([batch, batch.part(0, 2)])) == boards + boards[:2]
 
 
@@ -33,7 +33,7 @@ def test_locations_of_several_inputs():
     assert [*map(locations.name, range(5))] == names
     texts = [(), (), ("ä€",), ("\ud800",), ()]
     assert [*map(locations.extra_texts_of, range(5))] == texts
-    of_table = locations.chosen(slice(2, 4))
+    of_table = locations.select(slice(2, 4))
     assert (of_table.name(0), of_table.extra_texts_of(0)) == ("two:5", ("ä€",))
-    odd_rows = locations.chosen(np.array([False, True, False, True, True]))
+    odd_rows = locations.select(np.array([False, True, False, True, True]))
     assert [*map(odd_rows.extra_texts_of, range(3))] == [(), ("\ud800",), ()]

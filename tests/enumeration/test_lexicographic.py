@@ -100,7 +100,7 @@ def test_boards_that_take_too_long_together_are_searched_one_by_one(
 
 def test_boards_are_sorted_beyond_two_byte_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     number = (1 << 16) + 2
-    boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
+    boards = Batch.of([BOARD]).select(np.zeros(number, np.int64))
     rows = naive_solutions(BOARD)[:3]
     roots = np.array([number - 1, 0, 5])
     search_result = rows[[2, 0, 1]], roots, None

@@ -155,7 +155,8 @@ class TestManyBoards:
                 block_solutions = map(tuple, np.concatenate(block.solutions).tolist())
                 assert list(block_solutions) == list(expected)
         unsolvable = [board for board in self.BOARDS if not lists[board]]
-        assert [board for block in blocks for board in block.doubtful] == unsolvable != []
+        assert unsolvable
+        assert [board for block in blocks for board in block.possibly_unsolvable] == unsolvable
 
     @pytest.mark.parametrize("work", [solve_batches, list_batches])
     def test_are_read_as_they_are_needed(self, work: Any) -> None:

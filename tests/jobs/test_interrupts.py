@@ -98,9 +98,9 @@ def until(what):
 
 time.sleep = patience
 interrupts.catch_interrupts()
-interrupts.heed_interrupts()
+interrupts.enable_interrupts()
 try:
-    with interrupts.patient_interrupts(math.inf):
+    with interrupts.interrupt_grace(math.inf):
         os.kill(os.getpid(), signal.SIGINT)
         sleep(300)
 except KeyboardInterrupt:
@@ -110,7 +110,7 @@ signal.signal(signal.SIGWINCH, lambda *_: None)
 os.kill(os.getpid(), signal.SIGWINCH)  # which is met once the event was
 until(lambda: len(asked) == 2)
 may_go_on.release()
-with interrupts.patient_interrupts(7.0):
+with interrupts.interrupt_grace(7.0):
     try:
         os.kill(os.getpid(), signal.{name})
         sleep(300)

@@ -23,9 +23,9 @@ def test_all_tasks_are_done_once(number: int) -> None:
     workers = [worker_calling(lambda job, payload: payloads.append(payload)) for _ in range(number)]
     job.run(tasks(*range(1000)), workers)
     assert sorted(payloads) == list(range(1000))
-    assert job.busy == [1.0] * number
+    assert job.busy_seconds == [1.0] * number
     assert job.utilisation == (1 / job.seconds,) * number
-    assert (job.workers, job.left, job.stopped) == (number, [], True)
+    assert (job.workers, job.remaining_tasks, job.stopped) == (number, [], True)
     Job(1).run([], workers)
     assert len(payloads) == 1000
 
@@ -49,7 +49,7 @@ def test_a_job_stops_when_every_counter_has_reached_the_limit() -> None:
     for limit, task_count in (8, 2), (9, 3):
         job = Job(1, limit=limit)
         job.run(tasks(*[4] * 100), [add_payloads])
-        assert (job.counts, len(job.left)) == ([4 * task_count], 100 - task_count)
+        assert (job.counts, len(job.remaining_tasks)) == ([4 * task_count], 100 - task_count)
     job = Job(3, limit=2)
     by_counter = worker_calling(lambda job, payload: job.report([(payload, 1)]))
     job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [by_counter])
@@ -77,11 +77,11 @@ def test_a_deadline_suspends_a_job(workers: int) -> None:
         until(lambda: job.busy_workers == 1)
         deadline.cancel()
         assert (job.ending, job.stopped) == (True, False)
-        job.leave(Task(payload, 0.0))
+        job.return_task(Task(payload, 0.0))
 
     job = Job(1, deadline=deadline)
     job.run(tasks(5), [worker_calling(hold)] * workers)
-    assert [task.payload for task in job.left] == [5]
+    assert [task.payload for task in job.remaining_tasks] == [5]
 
 
 def test_a_suspended_job_keeps_the_remaining_tasks() -> None:
@@ -94,11 +94,11 @@ def test_a_suspended_job_keeps_the_remaining_tasks() -> None:
             job.suspend()
             assert (job.ending, job.stopped) == (True, False)
             job.share(tasks(5, 7))
-            job.leave(Task(payload - 1, 0.0))
+            job.return_task(Task(payload - 1, 0.0))
 
     job = Job(1)
     job.run(tasks(0, 3), [worker_calling(suspend)] * 2)
-    assert sorted(task.payload for task in job.left) == [2, 5, 7]
+    assert sorted(task.payload for task in job.remaining_tasks) == [2, 5, 7]
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])
@@ -138,7 +138,7 @@ def test_a_stopped_job_hands_out_nothing() -> None:
     job = Job(1)
     job.stop()
     job.run(tasks(1, 2, 3), [add_payloads])
-    assert (job.counts, len(job.left), job.flag[0]) == ([0], 3, 1)
+    assert (job.counts, len(job.remaining_tasks), job.flag[0]) == ([0], 3, 1)
 
 
 def test_progress_is_reported_while_the_job_runs() -> None:
@@ -163,7 +163,7 @@ def test_one_worker_runs_in_the_calling_thread() -> None:
     threads = []
     job.run_here(tasks(1, 2), worker_calling(lambda *_: threads.append(threading.current_thread())))
     assert threads == [threading.current_thread()] * 2
-    assert (job.busy, job.stopped) == ([1.0], True)
+    assert (job.busy_seconds, job.stopped) == ([1.0], True)
 
 
 def test_an_interrupt_in_the_calling_thread_is_raised_unchanged() -> None:

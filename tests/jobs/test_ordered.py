@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, any_cancelled, check_cancelled
-from gpusudoku.jobs.ordered import AHEAD, Done, Where, ordered_map
+from gpusudoku.jobs.ordered import AHEAD, MappedItem, Schedule, ordered_map
 from tests.waiting import until
 
 LONG = 1000.0
@@ -86,8 +86,8 @@ def test_inline_items_are_computed_by_the_reader(threads: int) -> None:
             all_started.set()
         return threading.get_ident()
 
-    def where(item: int) -> Where:
-        return Where.INLINE if item else Where.POOL
+    def where(item: int) -> Schedule:
+        return Schedule.INLINE if item else Schedule.POOL
 
     with closing(ordered_map(range(100), work, threads, LONG, where)) as results:
         first_thread, *other_threads = [result.result for result in results]
@@ -104,8 +104,8 @@ def test_exclusive_items_are_returned_before_more_are_read(threads: int) -> None
             items_read.append(item)
             yield item
 
-    def where(item: int) -> Where:
-        return Where.EXCLUSIVE if item % 7 == 3 else Where.POOL
+    def where(item: int) -> Schedule:
+        return Schedule.EXCLUSIVE if item % 7 == 3 else Schedule.POOL
 
     with closing(ordered_map(items(), square, threads, LONG, where)) as results:
         for item, result in enumerate(results):
@@ -154,7 +154,7 @@ def test_items_that_take_too_long_are_given_up(threads: int) -> None:
     assert result_list[1].seconds < 0.05 <= result_list[2].seconds
 
 
-def under_way(work: Callable[[int], object]) -> Generator[Done[int, object], None, None]:
+def under_way(work: Callable[[int], object]) -> Generator[MappedItem[int, object], None, None]:
     """Return an iterator that has yielded item 0, while another thread works on item 1."""
     begun = [threading.Event(), threading.Event()]
     main = threading.current_thread()

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs import threads as threads_module
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.job import Pace, called, part_of, pieces, spread
+from gpusudoku.jobs.job import ChunkSize, call_on_threads, part_of, run_on_threads, split_range
 from gpusudoku.jobs.threads import usable_cores
 from tests.waiting import until
 
@@ -31,9 +31,9 @@ def test_results_are_in_the_order_of_the_items(threads: int) -> None:
         scratch.append(item)
         return item * item
 
-    assert spread(work, range(100), scratch_lists) == [item * item for item in range(100)]
+    assert run_on_threads(work, range(100), scratch_lists) == [item * item for item in range(100)]
     assert sorted(item for scratch_list in scratch_lists for item in scratch_list) == [*range(100)]
-    assert spread(work, [], scratch_lists) == []
+    assert run_on_threads(work, [], scratch_lists) == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_an_error_or_an_interrupt_stops_all(error: type, threads: int) -> None:
         stopped.append(item)
 
     with pytest.raises(error):
-        spread(work, range(9), [None] * threads)
+        run_on_threads(work, range(9), [None] * threads)
     assert len(stopped) <= threads
 
 
@@ -60,10 +60,10 @@ def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None
     token = CancelToken()
     called_places = []
     calls = [lambda place=place: called_places.append(place) or place for place in range(number)]
-    assert called(calls, 3) == sorted(called_places) == [*range(number)]
+    assert call_on_threads(calls, 3) == sorted(called_places) == [*range(number)]
     token.cancel()
     with token, pytest.raises(Cancelled):
-        called(calls, 3)
+        call_on_threads(calls, 3)
     assert len(called_places) == number
 
 
@@ -71,7 +71,7 @@ def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None
        some.integers(0, 100))  # fmt: skip
 def test_pieces_cover_the_range(start: int, size: int, max_pieces: int) -> None:
     """They are in order, not empty, of nearly equal sizes, even for numbers beyond floats."""
-    ranges = pieces(range(start, start + size), max_pieces)
+    ranges = split_range(range(start, start + size), max_pieces)
     assert len(ranges) == min(max(0, size), max(1, max_pieces))
     if ranges:
         are_even(ranges, start, start + size)
@@ -93,11 +93,11 @@ def are_even(ranges: list[range], start: int, stop: int) -> None:
 
 def test_quick_work_grows_and_slow_work_halves() -> None:
     for pace, times, sizes in [
-        (Pace(8, 1.0), [0.26, 0.0, 3.0, 3.0, 3.0], [24, 192, 96, 48, 24]),
-        (Pace(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
-        (Pace(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 8]),
-        (Pace(30, 1.0, 100), [0.4, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
-        (Pace(30, 1.0, 20), [1.0], [20]),
+        (ChunkSize(8, 1.0), [0.26, 0.0, 3.0, 3.0, 3.0], [24, 192, 96, 48, 24]),
+        (ChunkSize(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
+        (ChunkSize(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 8]),
+        (ChunkSize(30, 1.0, 100), [0.4, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
+        (ChunkSize(30, 1.0, 20), [1.0], [20]),
     ]:
         for seconds, size in zip(times, sizes, strict=True):
             pace.took(seconds, full=True)

@@ -1,4 +1,4 @@
-"""Threads of jobs: started on demand, limited by the system, and workers that resign."""
+"""Threads of jobs: started on demand, limited by the system, and workers that withdraw."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.jobs.threads import NoThread
+from gpusudoku.jobs.threads import ThreadStartError
 from tests.jobs.workers import add_payloads, tasks, worker_calling
 from tests.waiting import until
 
@@ -28,7 +28,7 @@ def test_a_thread_is_started_for_a_waiting_task() -> None:
 
     job = Job(1)
     job.run(tasks(1), [worker_calling(share)] * 9)
-    assert job.busy == [1.0] * 2 + [0.0] * 7
+    assert job.busy_seconds == [1.0] * 2 + [0.0] * 7
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_job_continues_with_fewer_threads(limit: SimpleNamespace) -> None:
 
 
 def test_a_job_without_any_thread_is_an_error(limit: SimpleNamespace) -> None:
-    with pytest.raises(NoThread, match="ulimit"):
+    with pytest.raises(ThreadStartError, match="ulimit"):
         Job(1).run(tasks(1), [add_payloads])
 
 
@@ -75,19 +75,19 @@ def test_items_stay_in_order_with_fewer_threads(limit: SimpleNamespace) -> None:
         assert [result.result for result in items] == list(range(1, 101))
 
 
-def resigns(job: Job) -> float:
-    """Take a task and resign."""
-    job.resign(job.take(), BROKEN)
+def withdraws(job: Job) -> float:
+    """Take a task and withdraw."""
+    job.withdraw(job.take(), BROKEN)
     return 0.0
 
 
 @pytest.mark.parametrize("number", [1, 5])
-def test_other_workers_take_the_task_of_a_worker_that_resigns(number: int) -> None:
+def test_other_workers_take_the_task_of_a_worker_that_withdraws(number: int) -> None:
     """Workers whose threads have not started yet can take it, too."""
-    for workers in [resigns, add_payloads, add_payloads], [add_payloads, add_payloads, resigns]:
+    for workers in [withdraws, add_payloads, add_payloads], [add_payloads, add_payloads, withdraws]:
         job = Job(1)
         job.run(tasks(*[1] * number), workers)
-        assert (job.total, job.left) == (number, [])
+        assert (job.total, job.remaining_tasks) == (number, [])
 
 
 def test_a_job_whose_workers_all_resign_is_an_error() -> None:
@@ -95,28 +95,28 @@ def test_a_job_whose_workers_all_resign_is_an_error() -> None:
     threads_before = threading.active_count()
     job = Job(1)
     with pytest.raises(RuntimeError, match="broken"):
-        job.run(tasks(1, 2, 3), [resigns, resigns])
+        job.run(tasks(1, 2, 3), [withdraws, withdraws])
     assert threading.active_count() <= threads_before
-    assert (job.total, len(job.left)) == (0, 3)
+    assert (job.total, len(job.remaining_tasks)) == (0, 3)
 
 
 def test_who_waits_for_the_last_is_woken() -> None:
-    """As another one could share; that one resigns without a task."""
+    """As another one could share; that one withdraws without a task."""
     job = Job(1)
     each_has_one = threading.Barrier(2)
 
-    def wait_or_resign(job: Job) -> float:
+    def wait_or_withdraw(job: Job) -> float:
         task = job.take()
         assert task is not None
         each_has_one.wait(200)
         if task.payload:
             until(lambda: job.busy_workers == 1)
-            job.resign(None, BROKEN)
+            job.withdraw(None, BROKEN)
         else:
             assert job.take() is None
         return 0.0
 
-    job.run(tasks(0, 1), [wait_or_resign] * 2)
+    job.run(tasks(0, 1), [wait_or_withdraw] * 2)
     assert job.busy_workers <= 0
 
 
@@ -124,9 +124,9 @@ def test_a_task_is_left_in_a_suspended_job() -> None:
     def suspend(job: Job) -> float:
         task = job.take()
         job.suspend()
-        job.resign(task, BROKEN)
+        job.withdraw(task, BROKEN)
         return 0.0
 
     job = Job(1)
     job.run(tasks(1, 2, 3), [suspend])
-    assert sorted(task.payload for task in job.left) == [1, 2, 3]
+    assert sorted(task.payload for task in job.remaining_tasks) == [1, 2, 3]

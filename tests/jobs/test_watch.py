@@ -88,12 +88,12 @@ def test_a_job_suspends_itself() -> None:
         task = job.take()
         while not job.ending:
             threading.Event().wait(0.01)
-        job.leave(task)  # type: ignore[arg-type]
+        job.return_task(task)  # type: ignore[arg-type]
         return 0.0
 
     job = Job(1, suspend_after=0.05)
     job.run([Task(7, 1.0)], [until])
-    assert [task.payload for task in job.left] == [7]
+    assert [task.payload for task in job.remaining_tasks] == [7]
     assert job.seconds >= 0.05
 
 
@@ -124,7 +124,7 @@ def test_all_threads_use_the_announcer_of_the_program(
         current_watch().compiling([SEARCH], 2.0, "")
         with watching(Silence()):
             current_watch().compiling([SUM], 2.0, "")
-            current_watch().not_kept("a full disk")
+            current_watch().not_cached("a full disk")
 
     with announcing(Program()):
         thread = threading.Thread(target=work)

@@ -180,7 +180,7 @@ def test_puzzles_before_giving_up_have_no_gap(monkeypatch: pytest.MonkeyPatch) -
         def took(self, *_: Any, **__: Any) -> None:
             """Keep the size."""
 
-    monkeypatch.setattr("gpusudoku.puzzles.generate.Pace", lambda *_: Steady())
+    monkeypatch.setattr("gpusudoku.puzzles.generate.ChunkSize", lambda *_: Steady())
     for asks in (0, 6, 14, 28, 49):
         countdown = Countdown(asks)
         monkeypatch.setattr(
@@ -247,6 +247,7 @@ def test_blocks_have_the_same_puzzles_as_arrays() -> None:
     whole = [*generate(50, seed=14)]
     blocks = [*generate(50, seed=14).blocks()]
     assert sum(map(len, blocks)) == 50
+    assert len(blocks[0].chosen(slice(1))) == 1
     cells = np.concatenate([block.puzzles for block in blocks])
     assert cells.tolist() == [puzzle.board.cells.tolist() for puzzle in whole]
     solutions = np.concatenate([block.solutions for block in blocks])

@@ -131,7 +131,7 @@ def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
     cells[rng.random(cells.shape) < 0.4] = 0
     puzzles = Batch(batch.geometry, cells, masks)
     unique = gpusudoku.count_many(list(puzzles), limit=2, engine=CpuEngine(1)).numbers() == 1
-    puzzles = puzzles.chosen(unique)
+    puzzles = puzzles.select(unique)
     solutions = solutions[unique]
     assert len(puzzles) > 20
     seeds = order_seeds(puzzles.cells, 6)
@@ -159,7 +159,7 @@ def test_results_do_not_depend_on_the_grouping_of_puzzles(
             part, part.cells, seeds[chunk.start : chunk.stop], max_guesses=max_guess_count
         )
         assert (actual == whole[chunk.start : chunk.stop]).all()
-    turned = reduced(batch.chosen(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
+    turned = reduced(batch.select(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
                      seeds[::-1].copy(), max_guesses=max_guess_count)  # fmt: skip
     assert (turned[::-1] == whole).all()
     monkeypatch.setattr("gpusudoku.puzzles.remove_clues.CALL_SECONDS", 0.0)

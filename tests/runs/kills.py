@@ -21,7 +21,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from gpusudoku.jobs.interrupts import catch_interrupts, heed_interrupts
+from gpusudoku.jobs.interrupts import catch_interrupts, enable_interrupts
 from tests.session import captured, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +133,7 @@ class Killing:
             status = 70
             try:
                 catch_interrupts()
-                heed_interrupts()
+                enable_interrupts()
                 status = status_of(arguments)
             finally:
                 os._exit(status)

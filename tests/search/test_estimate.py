@@ -61,7 +61,7 @@ def test_small_trees_are_counted() -> None:
 
 def test_empty_boards_are_hopeless() -> None:
     estimate = estimated(Board.empty(Geometry(4, 4)))
-    assert estimate.endless
+    assert estimate.is_endless
     assert estimate.nodes > 1e17
     assert estimate.seconds() > 1e9
     assert not estimate.exact

@@ -13,7 +13,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats import parse
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.shape import FIRST, MIN, SearchSettings
+from gpusudoku.kernels.search.shape import FEWEST_CANDIDATES, FIRST_CELL, SearchSettings
 from gpusudoku.search import frontier as frontier_module
 from gpusudoku.search.frontier import Cutoff, Frontier
 from tests import naive
@@ -60,7 +60,12 @@ def test_roots_are_packed_in_order() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "techniques", "strategy", "width"),
-    [("2x3", 3, MIN, 1), ("2x3", 3, MIN, 100), ("2x2", 0, FIRST, 2), ("2x2", 0, MIN, 10)],
+    [
+        ("2x3", 3, FEWEST_CANDIDATES, 1),
+        ("2x3", 3, FEWEST_CANDIDATES, 100),
+        ("2x2", 0, FIRST_CELL, 2),
+        ("2x2", 0, FEWEST_CANDIDATES, 10),
+    ],
 )
 def test_the_boards_partition_the_solutions(
     shape: str, techniques: int, strategy: int, width: int, monkeypatch: pytest.MonkeyPatch
@@ -82,7 +87,7 @@ def test_the_boards_partition_the_solutions(
 )
 def test_the_cutoff_is_kept_to(shape: str, cutoff: Cutoff, monkeypatch: pytest.MonkeyPatch) -> None:
     """It limits the search space or the empty cells, except for boards with two solutions."""
-    settings = SearchSettings(0, FIRST) if shape == "2x2" else DEFAULT
+    settings = SearchSettings(0, FIRST_CELL) if shape == "2x2" else DEFAULT
     if shape == "2x2":
         run_uncompiled(monkeypatch)
     board = puzzle(shape, CLUES[shape] - 1, 3)

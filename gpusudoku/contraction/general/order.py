@@ -37,7 +37,7 @@ from gpusudoku.contraction.general.symmetries import (
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.jobs.job import pieces, spread
+from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.ranks import (
@@ -151,8 +151,8 @@ class JoinOrder:
             rows, _ = self._orientation.sum(branches, primes, scratch, stop)
             return [combine_remainders(row, moduli) for row in rows.tolist()]
 
-        chunks = pieces(range(len(self._pieces.first_entry)), CALLS_PER_THREAD * self._threads)
-        chunk_sums = spread(sum_chunk, chunks, self._make_scratch(len(chunks)))
+        chunks = split_range(range(len(self._pieces.first_entry)), CALLS_PER_THREAD * self._threads)
+        chunk_sums = run_on_threads(sum_chunk, chunks, self._make_scratch(len(chunks)))
         return [piece_sum for sums in chunk_sums for piece_sum in sums]
 
     def _make_scratch(self, chunks: int) -> list[JoinScratch]:
@@ -176,8 +176,8 @@ class JoinOrder:
             if chunk_grids is not None:
                 grids[rows] = chunk_grids
 
-        row_chunks = pieces(range(len(order)), -(-len(order) // CALL_RANKS))
-        spread(write_chunk, row_chunks, self._make_scratch(len(row_chunks)))
+        row_chunks = split_range(range(len(order)), -(-len(order) // CALL_RANKS))
+        run_on_threads(write_chunk, row_chunks, self._make_scratch(len(row_chunks)))
         return grids + np.uint8(1)
 
     def _locate(self, ranks: NDArray[Any]) -> _TermLocations:

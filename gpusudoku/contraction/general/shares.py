@@ -29,7 +29,7 @@ from gpusudoku.contraction.general.order import CALLS_PER_THREAD, PIECE_STEPS
 from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import pieces, spread
+from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import BoxClasses, Derivatives, sum_environments
@@ -236,7 +236,7 @@ def _sum_environments(
 ) -> Words:
     """Sum the environments of all boxes, one after the other."""
     branches, _ = orientation.cut(PIECE_STEPS)
-    chunks = pieces(range(len(branches.first_entry)), CALLS_PER_THREAD * threads)
+    chunks = split_range(range(len(branches.first_entry)), CALLS_PER_THREAD * threads)
     scratch = [
         (orientation.scratch(), _make_derivatives(orientation, classes)) for _ in range(threads)
     ]
@@ -249,7 +249,7 @@ def _sum_environments(
             orientation.index, *join_scratch, chunk_branches, classes, state, kernel_modulus, stop
         )
 
-    spread(sum_chunk, chunks, scratch)
+    run_on_threads(sum_chunk, chunks, scratch)
     # Without primes the sum wraps around modulo 2^64. Otherwise it stays below 2^31 * threads.
     total = scratch[0][1].environments
     for _, state in scratch[1:]:

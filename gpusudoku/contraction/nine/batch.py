@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import spread
+from gpusudoku.jobs.job import run_on_threads
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import FACTOR, RESULT_COLUMNS, STATUS, UNCOUNTED
@@ -42,7 +42,8 @@ def count_cheap_boards(boards: Batch, threads: int, memory: int) -> tuple[list[i
     size = min(MAX_CHUNK_BOARDS, even_size or 1)
     chunks = [candidates[start : start + size] for start in range(0, len(candidates), size)]
     ready(stages().of_many_boards())
-    rows = [row for results in spread(_count_chunk, chunks, scratch) for row in results.tolist()]
+    results_of_chunks = run_on_threads(_count_chunk, chunks, scratch)
+    rows = [row for results in results_of_chunks for row in results.tolist()]
 
     # Boards that singles show to have no solution have no row, and count 0.
     counts = [0] * len(boards)

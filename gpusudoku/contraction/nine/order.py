@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import pieces, spread
+from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.order import (
@@ -138,8 +138,8 @@ class NineOrder:
                 sums[pairs.start : pairs.stop] = slabs.results[pairs.start : pairs.stop]
 
         # Slabs are borrowed and not given to threads, as finding triples needs them again.
-        chunks = pieces(range(contraction.tasks), CALLS_PER_THREAD * self.threads)
-        spread(sum_tasks, chunks, [None] * self.threads)
+        chunks = split_range(range(contraction.tasks), CALLS_PER_THREAD * self.threads)
+        run_on_threads(sum_tasks, chunks, [None] * self.threads)
         return sums
 
     @contextmanager
@@ -206,13 +206,13 @@ class NineOrder:
             call_ranks = CALL_RANKS
         # Starting threads takes longer than a little work, which is done here instead.
         calls = -(-len(order) // call_ranks)
-        chunks = pieces(range(len(order)), min(CALLS_PER_THREAD * self.threads, calls))
+        chunks = split_range(range(len(order)), min(CALLS_PER_THREAD * self.threads, calls))
         if len(chunks) < 2 and rank_seconds * len(order) < INLINE_SECONDS:
             check_cancelled()
             for chunk in chunks:
                 write_chunk(chunk, None, np.zeros(1, np.int64))
         else:
-            spread(write_chunk, chunks, [None] * self.threads)
+            run_on_threads(write_chunk, chunks, [None] * self.threads)
         return grids
 
     def _write_grids(
@@ -390,7 +390,7 @@ class NineSolutionWriter:
         while starts := [*islice(block_starts, located_blocks)]:
             locations = self._order.locate(starts)
             # On another thread, so that this one stays free for signals.
-            [triples] = spread(find, [locations], [None])
+            [triples] = run_on_threads(find, [locations], [None])
             cursors = np.column_stack([triples, locations.orbit, locations.position])
             for start, cursor in zip(starts, cursors, strict=True):
                 yield cursor, min(BLOCK_SOLUTIONS, ranks.stop - start)

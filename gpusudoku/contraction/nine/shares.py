@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.symmetries import average_over_orbits, divide_exactly
 from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import Job, Task, pieces, spread
+from gpusudoku.jobs.job import Job, Task, run_on_threads, split_range
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
@@ -255,7 +255,7 @@ def count_many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[
         return True
 
     memories = [take_memory() for _ in range(min(threads, len(boards)))]
-    are_written = spread(count_alone, range(len(boards)), memories)
+    are_written = run_on_threads(count_alone, range(len(boards)), memories)
     for memory in memories:
         keep_memory(memory)
     # All threads together take the expensive boards, one after the other.
@@ -319,7 +319,7 @@ class NineShares:
             # Without a watch: the job reports no progress of its own.
             with watching(None):
                 job = Job(SHARES)
-            tasks = [Task(chunk, 0.0) for chunk in pieces(range(pairs), max_tasks)]
+            tasks = [Task(chunk, 0.0) for chunk in split_range(range(pairs), max_tasks)]
             job.run(tasks, workers)
             sums += job.numbers
         return self.average(sums)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.jobs.job import called, pieces
+from gpusudoku.jobs.job import call_on_threads, split_range
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine import pair_sums
 from gpusudoku.kernels.contraction.nine.arrays import (
@@ -248,10 +248,10 @@ class NineContraction:
                 continue
             ab_calls, c_calls = self._tensor_steps(role, CALLS_PER_THREAD * threads)
             # The other calls need no tensor, so they run together with the first step.
-            results = called([*pending_calls, *ab_calls], threads)
+            results = call_on_threads([*pending_calls, *ab_calls], threads)
             other_results += results[: len(pending_calls)]
             pending_calls = []
-            self.workspace.tensors.largest[role] = max(called(c_calls, threads))
+            self.workspace.tensors.largest[role] = max(call_on_threads(c_calls, threads))
         return other_results
 
     def _tensor_steps(self, role: int, max_calls: int) -> Iterator[list[Callable[[], int]]]:
@@ -269,7 +269,7 @@ class NineContraction:
         def cut(stage: Kernel, count: int, *arguments: Any) -> list[Callable[[], int]]:
             return [
                 partial(stage, role, chunk.start, chunk.stop, *arguments)
-                for chunk in pieces(range(count), call_count)
+                for chunk in split_range(range(count), call_count)
             ]
 
         stages().list_orthogonal(role, tables(), work.indexing, roles, work.orthogonal)

@@ -19,7 +19,7 @@ from gpusudoku.engines.cuda.search import load_kernel
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters, warn_of
 from gpusudoku.errors import DeviceError, InputError
-from gpusudoku.jobs.job import Job, Task, pieces
+from gpusudoku.jobs.job import Job, Task, split_range
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -102,10 +102,10 @@ class CudaEngine(Engine):
         workers = [GpuWorker(gpu, settings, self._mark_lost) for gpu in self.gpus]
         # Each GPU gets the same number of boards. Later, idle GPUs get boards from others.
         tasks = []
-        for indices in pieces(range(len(frontier)), len(workers)):
+        for indices in split_range(range(len(frontier)), len(workers)):
             share = len(indices) / len(frontier)
             boards = frontier.part(indices.start, indices.stop)
-            tasks.append(Task(boards, job.whole * share, job.doubt * share))
+            tasks.append(Task(boards, job.expected_work * share, job.uncertainty * share))
         job.run(tasks, workers)
         total = WorkCounters()
         for worker in workers:

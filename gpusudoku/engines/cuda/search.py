@@ -23,20 +23,20 @@ from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import (
-    BUSY,
-    DEEPEST,
-    GIVEN,
+    BUSY_THREADS,
     GUESSES,
+    MAX_HEIGHT,
+    NEXT_TO_FILL,
+    NEXT_TO_TAKE,
     NODES,
-    POOL_STATES,
-    STATES,
-    TAKEN,
-    TALLIES,
+    POOL_STATE_WORDS,
+    STACK_STATE_WORDS,
+    TALLY_WORDS,
     TOP,
-    Found,
     Pool,
+    SearchResults,
     Stack,
-    limit_of,
+    encode_limit,
 )
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
@@ -109,8 +109,8 @@ class DeviceSearch:
         self.stacks = Stack(
             xp.empty((self.threads, self.depth, self.shape.words), self.shape.word),
             xp.empty((self.threads, self.depth), np.int64),
-            xp.empty((STATES, self.threads), np.int64),
-            xp.zeros((TALLIES, self.threads), np.uint64),
+            xp.empty((STACK_STATE_WORDS, self.threads), np.int64),
+            xp.zeros((TALLY_WORDS, self.threads), np.uint64),
         )
         gpu.set_bytes(self.stacks.state, 0xFF)  # all bits set: -1, an empty stack
         # Threads give boards to the pool while it has fewer boards than there are threads, or if
@@ -120,12 +120,12 @@ class DeviceSearch:
         self.pool = Pool(
             xp.empty((self._capacity, self.shape.words), self.shape.word),
             xp.empty(self._capacity, np.int64),
-            xp.zeros(POOL_STATES, np.int64),
+            xp.zeros(POOL_STATE_WORDS, np.int64),
         )
         gpu.write(self.pool.boards[:board_count], np.ascontiguousarray(frontier.boards))
         gpu.write(self.pool.roots[:board_count], np.ascontiguousarray(frontier.roots))
         buffer_rows = max(1, ROOM_BYTES // cells) if job.on_solutions else 0
-        self.found = Found(
+        self.found = SearchResults(
             xp.zeros(len(job.numbers), np.uint64),
             xp.empty((buffer_rows, cells), np.uint8),
             xp.empty(buffer_rows, np.int64),
@@ -139,7 +139,7 @@ class DeviceSearch:
         self._busy_threads = 0
         self._rounds = FIRST_ROUNDS
         self._shortest_launch = inf
-        self._limit = limit_of(job.limit)
+        self._limit = encode_limit(job.limit)
         self._counters = WorkCounters()
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._transferred_counts = np.zeros(len(job.numbers), np.uint64)
@@ -186,11 +186,11 @@ class DeviceSearch:
         self._launch(self._rounds, gives, self._limit)
         new_state = gpu.host(self.pool.state).tolist()  # waits for the kernel
         # Threads claim places by counting up, also beyond the last board: those got nothing.
-        taken = min(new_state[TAKEN], self._given)
-        can_continue: bool = taken > self._taken or new_state[BUSY] > 0
+        taken = min(new_state[NEXT_TO_TAKE], self._given)
+        can_continue: bool = taken > self._taken or new_state[BUSY_THREADS] > 0
         self._taken = taken
-        self._given = min(new_state[GIVEN], end)
-        self._busy_threads = new_state[BUSY]
+        self._given = min(new_state[NEXT_TO_FILL], end)
+        self._busy_threads = new_state[BUSY_THREADS]
         if self._taken >= self._capacity:
             self._taken -= self._capacity
             self._given -= self._capacity
@@ -226,12 +226,12 @@ class DeviceSearch:
     def _take_solutions(self) -> None:
         """Copy the solutions in the buffer to the host, and empty it for the next launch."""
         buffer = self.found
-        row_count = min(int(self.gpu.host(buffer.used)[0]), len(buffer.solutions))
+        row_count = min(int(self.gpu.host(buffer.claimed_rows)[0]), len(buffer.solutions))
         if row_count:
             solutions = self.gpu.host(buffer.solutions[:row_count])
             roots = self.gpu.host(buffer.roots[:row_count])
             self._solutions.append((solutions, roots))
-            self.gpu.write(buffer.used, np.zeros(1, np.int64))
+            self.gpu.write(buffer.claimed_rows, np.zeros(1, np.int64))
 
     @property
     def is_due(self) -> bool:
@@ -252,7 +252,7 @@ class DeviceSearch:
         counters = self._counters
         counters.nodes = nodes
         counters.guesses = guesses
-        counters.deepest = int(tally[DEEPEST].max())
+        counters.deepest = int(tally[MAX_HEIGHT].max())
         counters.gpus = [self.gpu.card.name]
         counters.threads = self.threads
         new_counts = counts - self._transferred_counts

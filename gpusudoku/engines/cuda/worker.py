@@ -48,7 +48,7 @@ def drive(gpu: Gpu, job: Job, mark_lost: MarkLost, work: Callable[[Task], Any]) 
         try:
             mark_lost(gpu, error)
         finally:
-            job.resign(task, error)
+            job.withdraw(task, error)
     return busy_seconds
 
 
@@ -74,10 +74,10 @@ class GpuWorker(Worker):
                 half = len(task.payload) // 2
                 task.payload = boards.part(half, len(boards))
                 task.weight /= 2
-                task.doubt /= 2
-                job.share([Task(boards.part(0, half), task.weight, task.doubt)])
+                task.uncertainty /= 2
+                job.share([Task(boards.part(0, half), task.weight, task.uncertainty)])
         if len(task.payload):
-            job.leave(task)
+            job.return_task(task)
         else:
             job.expect(task, 0.0, 0.0)
 

@@ -222,9 +222,9 @@ def test_the_forecast_learns_while_a_gpu_searches(
     forecasts: list[float] = []
     expect = Job.expect
 
-    def noted(job: Job, task: Task, weight: float, doubt: float) -> None:
-        expect(job, task, weight, doubt)
-        forecasts.append(job.whole)
+    def noted(job: Job, task: Task, weight: float, uncertainty: float) -> None:
+        expect(job, task, weight, uncertainty)
+        forecasts.append(job.expected_work)
 
     monkeypatch.setattr(Job, "expect", noted)
     result = count(SMALL, device="cuda", method="search", progress=lambda _: None)

@@ -99,7 +99,7 @@ def test_remaining_tasks_have_the_remaining_solutions(end: str, fault: int | Non
             engine.explore(frontier, settings, job)
         gpu.failing_call = None
         remaining_job = Job(1, None, None, np.uint64)
-        for task in job.left:
+        for task in job.remaining_tasks:
             task_count += len(task.payload)
             engine.explore(task.payload, settings, last_job := Job(1, None, None, np.uint64))
             remaining_job.report_all(last_job.numbers)

@@ -24,7 +24,7 @@ from gpusudoku.engines.cpu import CpuEngine, SharedSearch
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool
-from gpusudoku.kernels.search.arguments import BELOW, TOP, CpuPool, Stack
+from gpusudoku.kernels.search.arguments import BELOW_BOTTOM, TOP, CpuPool, Stack
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
 from tests.boards import not_compiled, puzzle
@@ -161,7 +161,7 @@ class Model:
                 self._recalls += 1
                 self._is_ending = suspends
             stack.state[TOP] = height - 1
-            stack.state[BELOW] = low - 1
+            stack.state[BELOW_BOTTOM] = low - 1
 
     def _search(self, stack: Stack, height: int) -> int:
         weight = int(stack.boards[height - 1, 0])
@@ -180,7 +180,7 @@ class Model:
         assert (boards[:, 0] == roots).all()
         total = int(roots.sum())
         for stack in self.stacks:
-            total += int(stack.roots[stack.state[BELOW] + 1 : stack.state[TOP] + 1].sum())
+            total += int(stack.roots[stack.state[BELOW_BOTTOM] + 1 : stack.state[TOP] + 1].sum())
         return total
 
 
@@ -206,7 +206,7 @@ class TestSearches:
             job = Job(1, dtype=np.uint64)
             CpuEngine(threads).explore(root, SETTINGS, job)
             assert job.counts == [solution_count]
-            assert not any(len(task.payload) for task in job.left)
+            assert not any(len(task.payload) for task in job.remaining_tasks)
 
     def test_solutions_are_listed_once(self, cases: list[tuple[Frontier, int]]) -> None:
         for (root, solution_count), threads in zip(cases, cycle([2, 3, 7, 16]), strict=False):
@@ -234,7 +234,7 @@ class TestSearches:
                 CpuEngine(threads).explore(frontier, SETTINGS, job)
                 timer.cancel()
                 total += job.total
-                frontiers = [task.payload for task in job.left if len(task.payload)]
+                frontiers = [task.payload for task in job.remaining_tasks if len(task.payload)]
                 remaining_tasks += len(frontiers)
                 boards = [root.boards[:0], *(remaining.boards for remaining in frontiers)]
                 roots = [root.roots[:0], *(remaining.roots for remaining in frontiers)]
