@@ -177,11 +177,11 @@ def _count_many_on(
     cluster: Client | str, batches: Iterable[Batch], options: Options
 ) -> Generator[ResultBlock, None, None]:
     """Count many boards on a cluster."""
-    from gpusudoku.runs.cluster import connected
+    from gpusudoku.runs.cluster import connect_cluster
     from gpusudoku.runs.tasks import count_batches_on
 
     with (
-        connected(cluster, options.jobs) as machine,
+        connect_cluster(cluster, options.jobs) as machine,
         closing(count_batches_on(batches, options, machine)) as counts,
     ):
         yield from counts

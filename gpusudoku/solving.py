@@ -111,9 +111,9 @@ def solve_many(
                 yield from solve_batches(batches, limited_options, local_engine)
                 return
             # Imported lazily: few calls need it.
-            from gpusudoku.runs.cluster import connected
+            from gpusudoku.runs.cluster import connect_cluster
 
-            with connected(cluster, checked_options.jobs) as machine:
+            with connect_cluster(cluster, checked_options.jobs) as machine:
                 yield from solve_batches_on(batches, limited_options, machine)
 
         return Results(with_bad_boards(batches_and_errors, solutions, on_error), cancel, boards)

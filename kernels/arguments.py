@@ -127,7 +127,7 @@ def _append_words(kind: Kind, value: Any, words: list[int]) -> None:
         kind.append_words(value, words)
 
 
-def block_of(signature: tuple[Kind, ...], arguments: tuple[Any, ...]) -> array[int]:
+def make_frame(signature: tuple[Kind, ...], arguments: tuple[Any, ...]) -> array[int]:
     """Make the frame of a call. The arguments must outlive it, as it only has their addresses."""
     words = [0] * HEAD_WORDS
     _append_words(signature, arguments, words)
@@ -196,7 +196,7 @@ class Group:
         raise TypeError("a group cannot be copied: its address is that of its memory")
 
     @classmethod
-    def holding(cls, **values: NDArray[Any]) -> Self:
+    def with_values(cls, **values: NDArray[Any]) -> Self:
         """Return a group with values for its arrays."""
         group = cls()
         for name, value in values.items():

@@ -262,7 +262,7 @@ def _emit_word(builder: Any, value: Any) -> Any:
     return builder.zext(value, _WORD)
 
 
-def caller(
+def make_caller(
     function: Callable[..., Any],
     signature: tuple[Kind, ...],
     returns: Number | None,

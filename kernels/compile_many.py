@@ -26,7 +26,7 @@ from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels import kernel_store
 from gpusudoku.kernels.kernel import MIN_MEASURED_SECONDS, Kernel, announce, save_pace
-from gpusudoku.kernels.kernel_store import base_folder, obstacle
+from gpusudoku.kernels.kernel_store import base_folder, find_obstacle
 
 START_SECONDS = 0.8
 """The time until a helper compiles. A helper that would save less is not started."""
@@ -35,7 +35,7 @@ MAX_PROCESSES = 8
 
 
 @deadlines_paused()
-def ready(
+def load_kernels(
     kernels: Iterable[Kernel],
     processes: int | None = None,
     on_loaded: Callable[[Kernel], None] | None = None,
@@ -55,10 +55,10 @@ def ready(
     later
         Kernels that may be needed afterwards: the time for them is announced, too.
     """
-    missing = [kernel for kernel in kernels if not kernel.fetch()]
+    missing = [kernel for kernel in kernels if not kernel.load_from_cache()]
     if not missing:
         return
-    missing_later = [kernel for kernel in later if not kernel.kept and kernel not in missing]
+    missing_later = [kernel for kernel in later if not kernel.is_cached and kernel not in missing]
     all_missing = [*missing, *missing_later]
     estimate = estimate_seconds(missing, processes)
     announce(all_missing, estimate, estimate_seconds(all_missing, processes))
@@ -76,7 +76,7 @@ def _compile(
     unreported = list(kernels)
 
     def report_loaded() -> None:
-        loaded = [kernel for kernel in unreported if kernel.fetch()]
+        loaded = [kernel for kernel in unreported if kernel.load_from_cache()]
         for kernel in loaded:
             unreported.remove(kernel)
             if on_loaded is not None:
@@ -105,14 +105,14 @@ def _compile(
 
     # Compile what a helper has failed to compile, or to write to the cache.
     for kernel in kernels:
-        if not kernel.fetch():
+        if not kernel.load_from_cache():
             interruptibly(kernel.compile)
     report_loaded()
 
 
 def estimate_seconds(kernels: Iterable[Kernel], processes: int | None = None) -> float:
-    """Return how long ``ready`` takes on the reference core; 0 if everything is cached."""
-    missing = [kernel for kernel in kernels if not kernel.kept]
+    """Return how long ``load_kernels`` takes on the reference core; 0 if everything is cached."""
+    missing = [kernel for kernel in kernels if not kernel.is_cached]
     if not missing:
         return 0.0
     estimates = [kernel.seconds for kernel in missing]
@@ -123,7 +123,7 @@ def estimate_seconds(kernels: Iterable[Kernel], processes: int | None = None) ->
 
 def _count_helpers(kernels: Collection[Kernel], processes: int | None) -> int:
     """Return how many helpers to start."""
-    can_start = _is_python(sys.executable) and obstacle(kernel_store.user_store()) is None
+    can_start = _is_python(sys.executable) and find_obstacle(kernel_store.user_store()) is None
     if not can_start:
         return 0
     if processes is None:
@@ -204,7 +204,7 @@ def main() -> None:
     kernels: list[Kernel] = pickle.load(sys.stdin.buffer)
     Thread(target=_end_with_stdin, daemon=True).start()
     for kernel in kernels:
-        if not kernel.fetch():
+        if not kernel.load_from_cache():
             kernel.compile()
     os._exit(0)  # the other thread is still reading
 

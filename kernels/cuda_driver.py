@@ -68,7 +68,7 @@ class Kernel:
         )
         return int(blocks_per_multiprocessor) * device_attribute("MULTIPROCESSOR_COUNT")
 
-    def configured(self, blocks: int, threads: int, *arrays: Any) -> Callable[..., None]:
+    def prepare_launch(self, blocks: int, threads: int, *arrays: Any) -> Callable[..., None]:
         """Return a function that launches the kernel with ``blocks`` blocks of ``threads`` threads.
 
         ``arrays`` are the first arguments of all launches. They are converted once, and only their

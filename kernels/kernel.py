@@ -26,10 +26,10 @@ from gpusudoku.jobs.forks import cached_property, delayed_forks
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.jobs.watch import current_watch, duration
 from gpusudoku.kernels import kernel_store
-from gpusudoku.kernels.arguments import Kind, Number, block_of, read_result
-from gpusudoku.kernels.kernel_store import obstacle, short_path
+from gpusudoku.kernels.arguments import Kind, Number, make_frame, read_result
+from gpusudoku.kernels.kernel_store import find_obstacle, short_path
 
-KERNELS = __name__.removesuffix("kernel")
+PACKAGE_PREFIX = __name__.removesuffix("kernel")
 """The prefix of the names of all modules with kernels."""
 DEFAULT_SECONDS = 0.8
 """The default estimate of the seconds to compile a kernel."""
@@ -37,7 +37,7 @@ PACE_FILE = "pace"
 """The file of the cache that contains the pace of this machine, see ``get_pace``."""
 MIN_MEASURED_SECONDS = 2.0
 """Work with a lower estimate is too short to measure the pace."""
-PYTHON_BOARDS = 16
+MAX_PYTHON_BOARDS = 16
 """The default number of boards for which ``Kernel.for_boards`` chooses plain Python."""
 SUBJECTS = {
     "contraction.nine.": "the contraction of 9x9 boards",
@@ -149,7 +149,7 @@ class Kernel:
         An estimate: the seconds that compiling takes on the reference core, see ``get_pace``.
     subject
         What it does, in messages: ``the search of 9x9 boards``, for example.
-    python_boards
+    max_python_boards
         The number of boards for which ``for_boards`` chooses plain Python.
     """
 
@@ -163,7 +163,7 @@ class Kernel:
         returns: Number | None = None,
         seconds: float = DEFAULT_SECONDS,
         subject: str = "",
-        python_boards: int = PYTHON_BOARDS,
+        max_python_boards: int = MAX_PYTHON_BOARDS,
     ) -> None:
         self.name = name
         self.signature = signature
@@ -172,7 +172,7 @@ class Kernel:
         self.subject = subject
         self._build = build
         self._factory = factory
-        self._remaining_python_boards = python_boards
+        self._remaining_python_boards = max_python_boards
         self._loaded: LoadedFunction | None = None
         self._is_file_unusable = False
         """True after an attempt to load the file from the cache has failed."""
@@ -191,7 +191,7 @@ class Kernel:
             return self._build()
 
     @property
-    def kept(self) -> bool:
+    def is_cached(self) -> bool:
         """True if the kernel is loaded, or if the cache seems to contain it."""
         if self._loaded is not None:
             return True
@@ -206,11 +206,11 @@ class Kernel:
         Call this before you start threads that call the kernel: Ctrl-C cannot interrupt a thread
         that compiles.
         """
-        if not self.fetch():
+        if not self.load_from_cache():
             announce([self], self.seconds)
             interruptibly(self.compile)
 
-    def fetch(self) -> bool:
+    def load_from_cache(self) -> bool:
         """Load the kernel from the cache, if possible. Return True if it is loaded."""
         if self._loaded is not None:
             return True
@@ -243,7 +243,7 @@ class Kernel:
             try:
                 store.write(self.name, name.encode() + b"\0" + object_file)
             except OSError as error:
-                if obstacle(store) is None:  # any obstacle has been announced before
+                if find_obstacle(store) is None:  # any obstacle has been announced before
                     current_watch().not_cached(f"{store.folder}: {error.strerror or error}")
 
     def _load_content(self, content: bytes) -> None:
@@ -262,12 +262,12 @@ class Kernel:
         TypeError
             If an argument is of another kind than the signature says.
         """
-        frame = block_of(self.signature, arguments)
+        frame = make_frame(self.signature, arguments)
         self.call(frame)
         return read_result(frame, self.returns)
 
     def call(self, frame: array[int]) -> None:
-        """Call the compiled function with a frame of ``block_of``. You can use a frame again."""
+        """Call the compiled function with a frame of ``make_frame``. You can use a frame again."""
         if self._loaded is None:
             self.load()
         assert self._loaded is not None
@@ -281,14 +281,14 @@ class Kernel:
         cached.
         """
         self._remaining_python_boards -= count
-        if self._remaining_python_boards < 0 or self.fetch():
+        if self._remaining_python_boards < 0 or self.load_from_cache():
             return self
         # NumPy warns of sums that exceed 64 bits. Kernels rely on their wrapping around.
         return np.errstate(over="ignore")(self.python)
 
     @property
     def address(self) -> int:
-        """The address in the memory of this process, for ``compile_cpu.caller``."""
+        """The address in the memory of this process, for ``compile_cpu.make_caller``."""
         self.load()
         assert self._loaded is not None
         return self._loaded.address
@@ -315,7 +315,7 @@ def get_pace(estimate: float) -> float:
     import_module("gpusudoku.kernels.compile_cpu")
     sample: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
     # If the sample is cached, it was measured, and only the file of the pace has been lost.
-    if sample.fetch():
+    if sample.load_from_cache():
         return 1.0
     start = time.perf_counter()
     interruptibly(sample.compile)
@@ -346,7 +346,7 @@ def announce(kernels: Sequence[Kernel], estimate: float, total_estimate: float =
     """
     pace = get_pace(estimate)
     store = kernel_store.user_store()
-    reason = obstacle(store)
+    reason = find_obstacle(store)
     if store is None or reason is not None:
         details = f" ({reason})"
     else:
@@ -361,7 +361,7 @@ def kernel(
     *signature: Kind,
     returns: Number | None = None,
     seconds: float = DEFAULT_SECONDS,
-    place: str | None = None,
+    import_path: str | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Return a decorator that makes a ``Kernel`` of a function.
 
@@ -371,17 +371,17 @@ def kernel(
         The kinds of its arguments.
     returns, seconds
         See ``Kernel``.
-    place
+    import_path
         The module and the name under which another process imports the kernel or the function.
         None: those of the function itself.
     """
 
     def decorate(function: Callable[..., Any]) -> Kernel:
-        full_name = place or f"{function.__module__}.{function.__qualname__}"
+        full_name = import_path or f"{function.__module__}.{function.__qualname__}"
         name = None
         subject = ""
-        if full_name.startswith(KERNELS):
-            name = full_name.removeprefix(KERNELS)
+        if full_name.startswith(PACKAGE_PREFIX):
+            name = full_name.removeprefix(PACKAGE_PREFIX)
             subject = next((text for start, text in SUBJECTS.items() if name.startswith(start)), "")
         return Kernel(
             name,
@@ -397,11 +397,11 @@ def kernel(
 
 
 def _import_kernel(
-    place: str, signature: tuple[Kind, ...], returns: Number | None, seconds: float
+    import_path: str, signature: tuple[Kind, ...], returns: Number | None, seconds: float
 ) -> Kernel:
     """Import a kernel, or make a kernel of the function that is imported."""
-    module, _, name = place.rpartition(".")
+    module, _, name = import_path.rpartition(".")
     imported = getattr(import_module(module), name)
     if isinstance(imported, Kernel):
         return imported
-    return kernel(*signature, returns=returns, seconds=seconds, place=place)(imported)
+    return kernel(*signature, returns=returns, seconds=seconds, import_path=import_path)(imported)

@@ -40,7 +40,7 @@ NUMBA_SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "BOUNDSCHECK", "DEBUGINFO",
 """Numba's settings on which machine code depends: environment variables without ``NUMBA_``."""
 _NUMBA_SETTINGS_FILE = Path(".numba_config.yaml")
 """Numba also reads settings from this file of the current folder."""
-NOT_KEPT = "compiled code cannot be cached"
+NOT_CACHED = "compiled code cannot be cached"
 
 
 class Store:
@@ -238,16 +238,16 @@ def _read_bytes(path: Path) -> bytes | None:
         return None
 
 
-def obstacle(store: Store | None) -> str | None:
+def find_obstacle(store: Store | None) -> str | None:
     """Return why compiled code cannot be cached; None if it can."""
     if store is None:
-        return NOT_KEPT
+        return NOT_CACHED
     try:
         store.make_folder()
     except OSError as error:
-        return f"{NOT_KEPT}: {store.folder}: {error.strerror or error}"
+        return f"{NOT_CACHED}: {store.folder}: {error.strerror or error}"
     if not os.access(store.folder, os.W_OK | os.X_OK):
-        return f"{NOT_KEPT}: {store.folder}: not writable"
+        return f"{NOT_CACHED}: {store.folder}: not writable"
     return None
 
 

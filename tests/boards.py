@@ -88,7 +88,7 @@ def puzzle(geometry: Geometry | str, clues: int, seed: int) -> Board:
     return Board(cells, geometry)
 
 
-def spoilt(board: Board, seed: int) -> Board:
+def with_wrong_clue(board: Board, seed: int) -> Board:
     """Return the board with one clue changed to another digit: often it has no solution."""
     if board.n == 1:
         return board

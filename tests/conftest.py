@@ -93,7 +93,7 @@ def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     def compile_once(kernel: Kernel) -> None:
         with shared.locked(f"kernel {kernel.name}"):
-            if not kernel.fetch():
+            if not kernel.load_from_cache():
                 compile_now(kernel)
 
     with (

@@ -21,7 +21,7 @@ from gpusudoku.jobs import job
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.search import frontier
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt
+from tests.boards import CLUES, full_grid, puzzle, with_wrong_clue
 
 BOARD = puzzle("2x3", 8, 1)
 TOTAL = naive.count(BOARD)
@@ -53,7 +53,7 @@ def test_a_limit_in_a_batch_is_each_boards() -> None:
 def test_many_boards_of_any_shapes_in_their_order(jobs: int) -> None:
     shapes = ["2x2", "2x2", "2x3", "3x2", "2x3", "2x3", "2x2", "3x3", "1x4", *["2x3"] * 40]
     boards = [puzzle(shape, CLUES[shape] + seed // 9, seed) for seed, shape in enumerate(shapes)]
-    boards.insert(4, spoilt(Board(full_grid(Geometry(3, 2), 0), Geometry(3, 2)), 0))
+    boards.insert(4, with_wrong_clue(Board(full_grid(Geometry(3, 2), 0), Geometry(3, 2)), 0))
     results = list(count_many(iter(boards), device="cpu", jobs=jobs))
     assert [result.board for result in results] == boards
     assert [result.count for result in results] == [naive.count(board) for board in boards]
@@ -64,7 +64,7 @@ def test_many_boards_of_any_shapes_in_their_order(jobs: int) -> None:
 @pytest.mark.parametrize(("check_unique", "jobs"), [(True, 1), (True, 2), (False, 2)])
 def test_many_are_solved_in_their_order(check_unique: bool, jobs: int) -> None:
     boards = [puzzle("2x3", 8 + seed % 12, seed) for seed in range(40)]
-    boards[7:9] = [FULL, spoilt(FULL, 1), puzzle("2x2", 5, 1)]
+    boards[7:9] = [FULL, with_wrong_clue(FULL, 1), puzzle("2x2", 5, 1)]
     options = {"check_unique": check_unique, "device": "cpu", "jobs": jobs}
     solved_boards = list(solve_many(iter(boards), **options))
     assert [solution.puzzle for solution in solved_boards] == boards

@@ -13,7 +13,7 @@ import pytest
 from gpusudoku import Board, Cancelled, Geometry, explain
 from gpusudoku.search.techniques import TECHNIQUES
 from tests import naive
-from tests.boards import PUZZLE, full_grid, puzzle, spoilt
+from tests.boards import PUZZLE, full_grid, puzzle, with_wrong_clue
 from tests.techniques import candidates, outcome
 from tests.test_cancelling import Countdown
 
@@ -41,7 +41,7 @@ def boards(shape: str) -> list[Board]:
     """Return boards with and without solutions, half of them with given candidates."""
     seeds = range(1 + 20 // Geometry.parse(shape).n)
     puzzles = [puzzle(shape, clues, seed) for clues in SHAPES[shape] for seed in seeds[:6]]
-    puzzles += [spoilt(board, seed) for seed, board in enumerate(puzzles) if board.clues]
+    puzzles += [with_wrong_clue(board, seed) for seed, board in enumerate(puzzles) if board.clues]
     return [*puzzles, *(thinned(board, seed) for seed, board in enumerate(puzzles))]
 
 

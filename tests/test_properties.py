@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gpusudoku
 from gpusudoku import Board, Geometry
 from tests import naive
-from tests.boards import CLUES, full_grid, run_uncompiled, spoilt
+from tests.boards import CLUES, full_grid, run_uncompiled, with_wrong_clue
 
 ENGINE = gpusudoku.make_engine(device="cpu", jobs=1)
 SMALL = ["2x2", "1x4", "2x3", "3x2"]
@@ -30,7 +30,7 @@ def boards(draw: st.DrawFn, shapes: list[str] = [*SMALL, "3x3"]) -> Board:  # no
     cells = np.zeros(geometry.cells, np.int64)
     cells[clue_cells] = grid[clue_cells]
     board = Board(cells, geometry)
-    return spoilt(board, seed) if draw(st.integers(0, 4)) == 0 else board
+    return with_wrong_clue(board, seed) if draw(st.integers(0, 4)) == 0 else board
 
 
 @st.composite

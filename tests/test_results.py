@@ -30,7 +30,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.options import OptionFields
 from gpusudoku.results import numbers_of
 from tests import naive
-from tests.boards import LINE_4X4, full_grid, puzzle, spoilt
+from tests.boards import LINE_4X4, full_grid, puzzle, with_wrong_clue
 
 BOARD = puzzle("2x3", 8, 1)
 TOTAL = naive.count(BOARD)
@@ -98,7 +98,7 @@ def test_full_and_dead_boards() -> None:
         "1",
     )
     assert (result.stats.frontier_boards, result.stats.boards_explored) == (1, 1)
-    dead = count(spoilt(full, 1), jobs=2, **SEARCH)
+    dead = count(with_wrong_clue(full, 1), jobs=2, **SEARCH)
     assert (dead.count, dead.exact, dead.stats.boards_explored) == (0, True, 1)
 
 

@@ -188,7 +188,7 @@ def core_share(
 
 
 @dataclass
-class Measured:
+class Measurement:
     """A case and its runs; their seconds are engine time, without start-up and compiling."""
 
     case: Case
@@ -237,7 +237,7 @@ class Bench:
     """Whether an interrupt has ended the run."""
 
     def __post_init__(self) -> None:
-        self.measured = [Measured(case) for case in self.cases]
+        self.measured = [Measurement(case) for case in self.cases]
         self._last_interrupt = -inf
         # By board, the expected count and its source: "known", or the first setting to count it.
         self._expected: dict[str, tuple[int, str]] = {}
@@ -245,7 +245,7 @@ class Bench:
             if case.subject.count is not None:
                 self._expected[case.subject.name] = (case.subject.count, "known")
 
-    def __iter__(self) -> Iterator[Measured]:
+    def __iter__(self) -> Iterator[Measurement]:
         """Measure; yield each case before and after each of its runs, starting with warm-ups."""
         for warm_up in (True, False):
             # Each pass runs every case that still needs a run once.
@@ -273,7 +273,7 @@ class Bench:
                 total += max(self.seconds, measured.warm_up_seconds)
         return total
 
-    def _is_due(self, measured: Measured, warm_up: bool) -> bool:
+    def _is_due(self, measured: Measurement, warm_up: bool) -> bool:
         """Return whether a case needs another run."""
         if measured.note:
             return False
@@ -283,7 +283,7 @@ class Bench:
             return sum(measured.seconds) < self.seconds
         return len(measured.runs) < self.repeats
 
-    def _run(self, measured: Measured, warm_up: bool) -> bool:
+    def _run(self, measured: Measurement, warm_up: bool) -> bool:
         """Run a case once; return False if an interrupt ends all cases."""
         try:
             if warm_up and self._is_too_long(measured):
@@ -315,7 +315,7 @@ class Bench:
             measured.core_shares.append(share)
         return True
 
-    def _is_too_long(self, measured: Measured) -> bool:
+    def _is_too_long(self, measured: Measurement) -> bool:
         """Return whether a case is estimated to exceed the patience; note the reason."""
         seconds = self.estimate(measured.case, self.patience)
         if seconds <= self.patience:
@@ -323,7 +323,7 @@ class Bench:
         measured.note = "too expensive" if isinf(seconds) else f"left out: about {seconds:.2g} s"
         return True
 
-    def _check_count(self, measured: Measured, result: Count) -> None:
+    def _check_count(self, measured: Measurement, result: Count) -> None:
         """Compare a count with the known one, or with the first count of the board."""
         board = measured.case.subject.name
         # Without a known count, the first count of the board is expected of all later ones.
@@ -406,7 +406,7 @@ def cells_of(row: Row) -> int:
     return row["clues"] + row["empty_cells"]  # type: ignore[no-any-return]
 
 
-def rows_of(measured: Sequence[Measured]) -> list[Row]:
+def rows_of(measured: Sequence[Measurement]) -> list[Row]:
     """Return a row for every case; speed-ups are relative to the same setting on one CPU thread."""
 
     def key_without_jobs(case: Case) -> str:
@@ -441,7 +441,7 @@ def is_too_fast(speed_up: float, threads: int) -> bool:
     return speed_up > MAX_SPEED_UP_PER_THREAD * threads
 
 
-def _row(measured: Measured, one_thread: Measured | None) -> Row:
+def _row(measured: Measurement, one_thread: Measurement | None) -> Row:
     """Return the row of a case; ``one_thread`` is its setting on one thread, if measured."""
     case = measured.case
     board = case.subject.board
@@ -463,7 +463,7 @@ def _row(measured: Measured, one_thread: Measured | None) -> Row:
     return row
 
 
-def _columns_of_runs(measured: Measured, one_thread: Measured | None) -> Row:
+def _columns_of_runs(measured: Measurement, one_thread: Measurement | None) -> Row:
     """Return the columns that are computed from at least one run."""
     runs = measured.runs
     result = runs[0]

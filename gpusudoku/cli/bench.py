@@ -32,7 +32,7 @@ from gpusudoku.plot_style import require_matplotlib
 from gpusudoku.search.techniques import DEFAULT
 
 if TYPE_CHECKING:
-    from gpusudoku.bench.suite import Bench, Measured, Row, Subject
+    from gpusudoku.bench.suite import Bench, Measurement, Row, Subject
 
 REFRESH_SECONDS = 0.2
 """Minimum time between two updates of the live table."""
@@ -363,14 +363,14 @@ def _subjects(
 class LiveTable:
     """A table that is shown and updated on a terminal only; ``close`` removes it."""
 
-    def __init__(self, measured: Sequence[Measured], terminal: IO[str]) -> None:
+    def __init__(self, measured: Sequence[Measurement], terminal: IO[str]) -> None:
         self._measured = measured
         self._terminal = terminal
         self._line_count = 0
         """Lines of the table on the terminal, above the cursor."""
         self._next_time = 0.0 if terminal.isatty() else inf
 
-    def show(self, current: Measured) -> None:
+    def show(self, current: Measurement) -> None:
         """Show the rows around a case, if the last update was ``REFRESH_SECONDS`` ago."""
         from gpusudoku.bench.suite import rows_of
 

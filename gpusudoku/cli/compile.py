@@ -66,15 +66,15 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
       gpusudoku compile --all -j 8
     """
     from gpusudoku.kernels import kernel_store
-    from gpusudoku.kernels.kernel_store import obstacle, short_path
+    from gpusudoku.kernels.kernel_store import find_obstacle, short_path
 
     with quietly(quiet):
         kernels = all_kernels(box) if everything else usual_kernels(box)
         # fetch loads a kernel from the cache, if it is there.
-        missing = [kernel for kernel in kernels if not kernel.fetch()]
+        missing = [kernel for kernel in kernels if not kernel.load_from_cache()]
         store = kernel_store.user_store()
         if missing:
-            if (reason := obstacle(store)) is not None:
+            if (reason := find_obstacle(store)) is not None:
                 raise GpusudokuError(reason)
             _compile(missing, jobs)
         folder = "" if store is None else f", in {short_path(store.folder.parent)}"
@@ -101,21 +101,21 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
             kernels_done = f"{len(finished_seconds)} of {len(missing)}"
             line.share(share, f"{kernels_done}  {seconds:.0f} s, {remaining_time} left")
 
-        compile_many.ready(missing, jobs, show_progress)
+        compile_many.load_kernels(missing, jobs, show_progress)
 
 
 class _CompileLine(ProgressLine):
     """A progress line that announces the number of kernels and the time."""
 
-    def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
+    def compiling(self, kernels: Sequence[Kernel], seconds: float, details: str) -> None:
         """See ``Watch``."""
         print_note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
 
     def not_cached(self, why: str) -> None:
         """Raise an error: other commands continue, but this one exists to fill the cache."""
-        from gpusudoku.kernels.kernel_store import NOT_KEPT
+        from gpusudoku.kernels.kernel_store import NOT_CACHED
 
-        raise GpusudokuError(f"{NOT_KEPT}: {why}")
+        raise GpusudokuError(f"{NOT_CACHED}: {why}")
 
 
 def _number(kernels: int) -> str:

@@ -16,7 +16,7 @@ from gpusudoku.pipeline.messages import quietly
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.settings import OutputOptions, form_of_output
 from gpusudoku.pipeline.summary import Ending
-from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_parts
+from gpusudoku.runs.records import DAMAGE_ERRORS, LinesFile, PartFile, in_order, read_parts
 
 
 @click.command()
@@ -135,7 +135,7 @@ def _merged_text(parts: list[PartFile], output: str | None) -> bytes:
         if first_record.identity.command == "count":
             return _count_text(parts, boards)
         return _shares_text(parts, boards, output)
-    except (GpusudokuError, *DAMAGED) as error:
+    except (GpusudokuError, *DAMAGE_ERRORS) as error:
         reason = error if isinstance(error, GpusudokuError) else "a damaged record of a part"
         raise InputError(f"{parts[0].name}: {reason}") from None
 
@@ -144,13 +144,13 @@ def _count_text(parts: list[PartFile], boards: Batch) -> bytes:
     """Add the counts of all parts of one board, and write the sum."""
     from gpusudoku.pipeline.text_forms import count_writer
     from gpusudoku.results import ResultBlock
-    from gpusudoku.runs.counting import merged
+    from gpusudoku.runs.counting import merge_records
 
     options: Any = parts[0].record.identity.options
     assert boards.locations is not None  # ``placed`` sets them
     output_options = OutputOptions(options["format"], errors=options["keep_going"])
     writer = count_writer(output_options, boards.locations.source(0), single=True)
-    count = merged([part.record for part in parts])
+    count = merge_records([part.record for part in parts])
     return writer.header() + writer.text(ResultBlock.of(boards, count, None))
 
 

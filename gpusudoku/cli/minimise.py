@@ -144,7 +144,7 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
     """Write all minimal puzzles in every board, at most ``limit`` of each."""
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.puzzles.all_minimal import minimal_blocks
-    from gpusudoku.puzzles.clue_patterns import kept_cells
+    from gpusudoku.puzzles.clue_patterns import parse_keep
     from gpusudoku.puzzles.minimise import MinimisedBlock
     from gpusudoku.solving import only_solution
 
@@ -153,7 +153,7 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
     for board in run.source.singles():
         puzzle = board[0]
         listed = 0
-        cells_to_keep = kept_cells(keep, puzzle.geometry)
+        cells_to_keep = parse_keep(keep, puzzle.geometry)
         try:
             solution = only_solution(puzzle, engine).cells
             with closing(minimal_blocks(puzzle, solution, cells_to_keep, engine)) as blocks:

@@ -42,7 +42,7 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
       gpusudoku resume run.sqlite -j 4
       gpusudoku resume run.sqlite --cluster tcp://host:8786
     """
-    from gpusudoku.runs.counting import changed_options
+    from gpusudoku.runs.counting import options_of_resume
     from gpusudoku.runs.store import read_run
 
     for name in settings:
@@ -67,7 +67,7 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     cluster = settings.pop("cluster")
     if cluster is not None and "cluster" not in params:
         raise InputError(f"{path}: contains {name}, and only count and solve run on a cluster")
-    params = changed_options(params, **settings, cluster=cluster)
+    params = options_of_resume(params, **settings, cluster=cluster)
     params["checkpoint"] = path
     if "cluster" in params:
         params["cluster"] = cluster

@@ -20,7 +20,7 @@ from gpusudoku.engines.engine import BegunSearch, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import Progress, current_watch
-from gpusudoku.kernels.arguments import block_of
+from gpusudoku.kernels.arguments import make_frame
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
@@ -103,9 +103,9 @@ def run_quick_search(
             memory = free_memories.pop()
         if memory is None:
             run = cpu.run(shape, settings)
-            if not run.fetch():
+            if not run.load_from_cache():
                 compile_search()
-            if not run.fetch():
+            if not run.load_from_cache():
                 return None
             memory = _QuickMemory(shape, settings, listed)
         begun = memory.search(board, limit)
@@ -132,14 +132,16 @@ class _QuickMemory(SearchMemory):
         self._initial_pool_state = self._pool.state.copy()
         self._cells = np.zeros((1, cells), np.uint8)
         self._pack_arguments = self._cells, *shape.cell_positions, boards, self.lanes.memory
-        self._pack_block = block_of(cpu.pack(shape).signature, self._pack_arguments)
+        self._pack_frame = make_frame(cpu.pack(shape).signature, self._pack_arguments)
         self._no_boards = Frontier(shape, boards[:0], np.zeros(0, np.int64))
         self._recalls = np.zeros(1, np.int64)  # stays 0: the search is too short to be recalled
         # All arguments of the kernel as one array. A search replaces the budget and the limit.
         before_budget = self._pool, self.stack, self.found, self._recalls, 0
         arguments = (*before_budget, 0, np.uint64(0), self.lanes)
-        self._arguments = block_of(self.run.signature, arguments)
-        self._budget_index = len(block_of(self.run.signature[: len(before_budget)], before_budget))
+        self._arguments = make_frame(self.run.signature, arguments)
+        self._budget_index = len(
+            make_frame(self.run.signature[: len(before_budget)], before_budget)
+        )
 
     def search(self, board: Batch, limit: int | None) -> BegunSearch:
         """Search a board until the time or the limit is reached."""
@@ -176,7 +178,7 @@ class _QuickMemory(SearchMemory):
         self._cells[:] = board.cells
         pack = cpu.pack(self.shape).for_boards(1)
         if isinstance(pack, Kernel):
-            pack.call(self._pack_block)
+            pack.call(self._pack_frame)
         else:
             pack(*self._pack_arguments)
         if board.candidates is not None:

@@ -29,7 +29,7 @@ from gpusudoku.errors import Cancelled, InputError, MismatchError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled, locked_cached_property
 from gpusudoku.jobs.forks import delayed_forks
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.count import count_board
@@ -321,13 +321,13 @@ class SolutionSet:
             At the time limit.
         """
         kernels = search_kernels(self.board.geometry, self.options, self._searcher)
-        if seconds < inf or not all(kernel.kept for kernel in kernels):
+        if seconds < inf or not all(kernel.is_cached for kernel in kernels):
             # Imported lazily: needed only before something is compiled.
             from gpusudoku.contraction.nine.sum import stages
 
             nine = stages()
             later = [*nine.of_one_board(), *nine.of_contraction_order(), *nine.of_solution_writer()]
-            ready(kernels, later=later if self._is_nine and limit else ())
+            load_kernels(kernels, later=later if self._is_nine and limit else ())
         board = Batch.of([self.board])
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)
         if count > limit:

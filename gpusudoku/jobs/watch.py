@@ -69,9 +69,9 @@ class Watch:
     def resumed(self, run: Any) -> None:
         """Receive the ``RunStore`` of a run that is resumed, or was already finished."""
 
-    def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
-        """Receive the kernels to be compiled. ``kept`` says where they will be cached, in words."""
-        self.around.compiling(kernels, seconds, kept)
+    def compiling(self, kernels: Sequence[Any], seconds: float, details: str) -> None:
+        """Receive the kernels to be compiled. ``details`` names their cache, in words."""
+        self.around.compiling(kernels, seconds, details)
 
     def not_cached(self, why: str) -> None:
         """Receive the reason why compiled kernels could not be cached."""
@@ -117,16 +117,16 @@ class Announcer(Watch):
     def __init__(self) -> None:
         self._announced = set[str]()
 
-    def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
+    def compiling(self, kernels: Sequence[Any], seconds: float, details: str) -> None:
         """See ``Watch``."""
         subjects = dict.fromkeys(kernel.subject for kernel in kernels)
         new = [subject for subject in subjects if subject not in self._announced]
         if self._announced:
-            kept = kept.partition(", once")[0]  # announced only the first time
+            details = details.partition(", once")[0]  # announced only the first time
         self._announced.update(new)
         if new:
             time = duration(max(1.0, round(seconds)))
-            self.say(f"compiling {' and '.join(new)}, {time}{kept}", seconds)
+            self.say(f"compiling {' and '.join(new)}, {time}{details}", seconds)
 
     def not_cached(self, why: str) -> None:
         """See ``Watch``."""
@@ -151,7 +151,7 @@ class Announcer(Watch):
 class Silence(Watch):
     """Ignores all reports, including those about compilation."""
 
-    def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
+    def compiling(self, kernels: Sequence[Any], seconds: float, details: str) -> None:
         """See ``Watch``."""
 
     def not_cached(self, why: str) -> None:

@@ -126,7 +126,7 @@ class OutputCheckpoint:
         is_saved = replace(self._position, end=saved_position.end) == saved_position
         if is_saved and self.store.state.finished >= finished:
             return
-        self.store.move(
+        self.store.save_position(
             self._synced(self._position),
             count=self._count,
             seconds=start - self._save_time,

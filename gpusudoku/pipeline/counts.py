@@ -28,7 +28,7 @@ from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.planning.count import find_solutions
 from gpusudoku.results import ResultBlock, decimal_digits
-from gpusudoku.runs.counting import merged
+from gpusudoku.runs.counting import merge_records
 from gpusudoku.runs.store import RunStore
 from gpusudoku.runs.tasks import count_in_tasks
 
@@ -137,14 +137,14 @@ def count_single_board(
                 tasks = f"there are {record.identity.options['tasks']} tasks"
                 print_note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
             text = f"{record}\n".encode()
-            count = merged([record])
+            count = merge_records([record])
             saved_facts["record"] = str(record)
         if not is_written:
             # The digest is saved before the file is written: if the process is killed in between or
             # right after, the same command recognises the file as its own.
             if not settings.to_stdout:
                 saved_facts[f"written {settings.form}"] = hashlib.sha256(text).hexdigest()
-            store.keep(saved_facts)
+            store.save_facts(saved_facts)
             with Output(settings.output, force, source.files) as out:
                 out.write(text)
         if settings.stats:
@@ -176,7 +176,7 @@ def _is_written(settings: OutputOptions, store: RunStore) -> bool:
     output = str(settings.output)
     if settings.to_stdout or settings.checkpoint is None or not Path(output).is_file():
         return False
-    saved_digest = store.written(settings.form)
+    saved_digest = store.saved_digest(settings.form)
     try:
         content = Path(output).read_bytes()
     except OSError as error:

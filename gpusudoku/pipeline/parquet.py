@@ -74,7 +74,7 @@ class ParquetFile:
             return False
         with RunStore(self._checkpoint) as store:
             store.check(identity_of_command(run.command, run.source, run.settings))
-            is_own = digest_of_file(self._path) == store.written("parquet")
+            is_own = digest_of_file(self._path) == store.saved_digest("parquet")
             if not (is_own or self._force):
                 raise InputError(f"{self._path}: {_EXISTS}")
             is_finished = is_own and store.state.finished and not Path(self._rows).exists()
@@ -121,11 +121,11 @@ class ParquetFile:
                 os.fsync(file.fileno())  # before its digest is saved
             with RunStore(self._checkpoint) as store:
                 if Path(path).exists() and not (
-                    self._force or digest_of_file(path) == store.written("parquet")
+                    self._force or digest_of_file(path) == store.saved_digest("parquet")
                 ):
                     raise InputError(f"{path}: {_EXISTS}; the rows are in {self._rows}")
                 # The digest is saved first: a run that is killed in between knows its file.
-                store.keep({"written parquet": digest_of_file(str(new_file))})
+                store.save_facts({"written parquet": digest_of_file(str(new_file))})
             new_file.replace(target)
         except OSError as error:
             raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None

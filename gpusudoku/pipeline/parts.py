@@ -118,7 +118,7 @@ class PartWriter:
             with RunStore(self._settings.checkpoint) as store:
                 saved_record = store.snapshot.record if store.snapshot else None
                 if saved_record is None:
-                    store.keep({"record": record})
+                    store.save_facts({"record": record})
                 else:
                     record = saved_record
                 if file_text == f"{record}\n":

@@ -330,12 +330,12 @@ def open_engine(cluster: str | None, options: Options) -> Iterator[Engine]:
     if cluster is None:
         yield start_engine(options)
         return
-    from gpusudoku.runs.cluster import connected, silence_dask
+    from gpusudoku.runs.cluster import connect_cluster, silence_dask
 
     silence_dask()
     with (
         interrupt_grace(CLOSING_SECONDS),
-        connected(cluster, options.jobs, print_note) as engine,
+        connect_cluster(cluster, options.jobs, print_note) as engine,
     ):
         yield cast("Engine", engine)  # it has the methods that counts in tasks use
 

@@ -13,7 +13,7 @@ from gpusudoku.engines.engine import BegunSearch, Engine
 from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
 from gpusudoku.jobs.forks import delayed_forks
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
@@ -79,7 +79,7 @@ def choose(
         if begun is not None or likely_searched(board, options):
             ready_search(board, options, engine)
         else:
-            ready(contraction_kernels(board.geometry))
+            load_kernels(contraction_kernels(board.geometry))
     roots = Frontier.of([board]) if begun is None else begun.roots
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
@@ -93,7 +93,7 @@ def choose(
         return search
     # From here on a contraction may win, and its estimate needs some of its kernels.
     if engine is not None:
-        ready(contraction_kernels(board.geometry))
+        load_kernels(contraction_kernels(board.geometry))
     try:
         contraction = _contraction(board, roots, options, min(worth, search.seconds))
     except TooExpensive as error:
@@ -147,7 +147,7 @@ def choose_in_time(
 def ready_search(board: Board, options: Options, engine: Engine) -> None:
     """Compile the search of a board. Announce the kernels of a contraction, which may follow."""
     later = contraction_kernels(board.geometry) if contractible(board, options) else ()
-    ready(search_kernels(board.geometry, options, engine), later=later)
+    load_kernels(search_kernels(board.geometry, options, engine), later=later)
 
 
 def likely_searched(board: Board, options: Options) -> bool:

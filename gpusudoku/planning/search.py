@@ -17,7 +17,7 @@ from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import FEWEST_CANDIDATES, FIRST_CELL, SearchSettings, shape_of
@@ -102,7 +102,7 @@ class SearchPlan:
 
     def compile(self, engine: Engine) -> int:
         """Compile what ``run`` needs. Return the number of boards that keep the engine busy."""
-        ready(search_kernels(self._geometry, self._options, engine))
+        load_kernels(search_kernels(self._geometry, self._options, engine))
         return engine.prepare(self._roots, self.settings)
 
     def run(

@@ -39,10 +39,10 @@ from gpusudoku.jobs.job import MeanCost
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options
 from gpusudoku.planning.count import find_solutions
-from gpusudoku.puzzles.clue_patterns import kept_cells
+from gpusudoku.puzzles.clue_patterns import parse_keep
 from gpusudoku.solving import only_solution
 
-NODES = 128
+MAX_NODES_TOGETHER = 128
 """Nodes that are expanded together: enough to keep the lanes of a search full."""
 SEARCH_BOARDS = 128
 """Boards that one thread searches together."""
@@ -95,7 +95,7 @@ def minimal_puzzles(
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     puzzle = board_of(board, box)
-    kept_clues = kept_cells(keep, puzzle.geometry)
+    kept_clues = parse_keep(keep, puzzle.geometry)
     engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel):
         solution = only_solution(puzzle, engine).cells
@@ -324,12 +324,12 @@ class _Clues:
 
 
 def _pop_nodes(stack: list[tuple[Sets, Sets]]) -> tuple[Sets, Sets]:
-    """Take the last nodes, at most NODES, from a stack of blocks of nodes."""
+    """Take the last nodes, at most MAX_NODES_TOGETHER, from a stack of blocks of nodes."""
     popped_blocks = []
     node_count = 0
-    while stack and node_count < NODES:
+    while stack and node_count < MAX_NODES_TOGETHER:
         chosen_sets, allowed_sets = stack.pop()
-        surplus = node_count + len(chosen_sets) - NODES
+        surplus = node_count + len(chosen_sets) - MAX_NODES_TOGETHER
         if surplus > 0:
             stack.append((chosen_sets[:surplus], allowed_sets[:surplus]))
             chosen_sets = chosen_sets[surplus:]

@@ -41,7 +41,7 @@ from gpusudoku.kernels.canonical.grids import (
     canonical_grids,
 )
 from gpusudoku.kernels.canonical.puzzles import canonical_puzzles
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard
@@ -392,7 +392,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         needed_kernels.append(kernels[0])
     if is_full.any():
         needed_kernels.append(kernels[1])
-    ready(needed_kernels)
+    load_kernels(needed_kernels)
     chunks = split_range(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
     def find(chunk: range) -> None:

@@ -76,7 +76,7 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
     return units
 
 
-def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+def parse_pattern(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the cells of a pattern, bool (cells).
 
     Parameters
@@ -114,7 +114,7 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
 
 
 def _parse_text(pattern: str, geometry: Geometry | None) -> NDArray[np.bool_]:
-    """Return the cells of a pattern that is a text; see ``pattern_of``."""
+    """Return the cells of a pattern that is a text; see ``parse_pattern``."""
     text = _BETWEEN.sub("", _BORDER.sub("", pattern))
     are_marks = _MARKS.fullmatch(text) is not None
     marked_cells = np.array([character not in _EMPTY for character in text], np.bool_)
@@ -144,7 +144,7 @@ def _check_size(cells: NDArray[np.bool_], geometry: Geometry | None) -> NDArray[
     return cells
 
 
-def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool_]:
+def parse_keep(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool_]:
     """Return the cells whose clues must not be removed, bool (cells).
 
     ``keep`` contains their numbers, row by row from 0, or is a text such as ``r1c9,r5c5``, or the
@@ -166,7 +166,7 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
     words = keep.replace(",", " ").split()
     if words and not any(map(_CELL.fullmatch, words)):
         try:
-            return pattern_of(keep, geometry)
+            return parse_pattern(keep, geometry)
         except InputError:
             raise InputError(
                 f"keep {shown(keep)}: expected cells such as r1c1,r5c5, or a pattern of"

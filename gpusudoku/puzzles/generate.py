@@ -38,11 +38,11 @@ from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import MAX_NUMBER, Options, is_integer
 from gpusudoku.planning.count import search_block
-from gpusudoku.puzzles.clue_patterns import describe_empty_twins, pattern_of, symmetric_units
+from gpusudoku.puzzles.clue_patterns import describe_empty_twins, parse_pattern, symmetric_units
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
 from gpusudoku.puzzles.random_grids import Grids
-from gpusudoku.puzzles.remove_clues import reduced
-from gpusudoku.puzzles.weighted import split
+from gpusudoku.puzzles.remove_clues import remove_redundant_clues
+from gpusudoku.puzzles.weighted import make_batch
 
 SECONDS = 60.0
 """The default time without a new puzzle after which a run gives up."""
@@ -149,7 +149,7 @@ class PuzzleOptions:
                 "unbiased puzzles stand for all: leave out clues, symmetry, pattern, difficulty"
             )
         geometry = Geometry.of(box)
-        self.pattern = None if pattern is None else pattern_of(pattern, geometry)
+        self.pattern = None if pattern is None else parse_pattern(pattern, geometry)
         if geometry is None:  # it follows from the size of the pattern; the default is 9x9
             cells = NINE.cells if self.pattern is None else len(self.pattern)
             geometry = Geometry.of_cells(cells)
@@ -321,7 +321,7 @@ class Puzzles:
 
     def _batch(self, number: int) -> PuzzleBlock:
         """Make a batch of unbiased puzzles, numbered from 0."""
-        grids, particles = split(self._options.geometry, self.seed, number)
+        grids, particles = make_batch(self._options.geometry, self.seed, number)
         solutions = grids[particles.grids]
         return PuzzleBlock(
             self._options.geometry,
@@ -455,7 +455,7 @@ class Puzzles:
             is_good = counts == 1
         else:
             is_proven = options.minimal or geometry.n <= MAX_PROVEN_DIGITS
-            puzzles = reduced(
+            puzzles = remove_redundant_clues(
                 Batch(geometry, grids),
                 grids,
                 seeds,
@@ -468,7 +468,7 @@ class Puzzles:
         if options.minimal and (options.pattern is not None or options.units is not None):
             # A pattern, or units of several cells, may leave redundant clues.
             boards = Batch(geometry, puzzles[is_good])
-            minimal_puzzles = reduced(boards, grids[is_good], seeds[is_good])
+            minimal_puzzles = remove_redundant_clues(boards, grids[is_good], seeds[is_good])
             is_good[is_good] = (minimal_puzzles == boards.cells).all(axis=1)
         if options.levels is not None:  # last, because rating takes longest
             levels = rate_batch(Batch(geometry, puzzles[is_good])).levels

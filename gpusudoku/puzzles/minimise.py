@@ -25,8 +25,8 @@ from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, interruptible, iterate_in
 from gpusudoku.jobs.job import call_on_threads, split_range
 from gpusudoku.options import Options
-from gpusudoku.puzzles.clue_patterns import kept_cells
-from gpusudoku.puzzles.remove_clues import order_seeds, reduced
+from gpusudoku.puzzles.clue_patterns import parse_keep
+from gpusudoku.puzzles.remove_clues import order_seeds, remove_redundant_clues
 from gpusudoku.results import BadBoard
 from gpusudoku.solving import not_one, solve_block
 
@@ -207,7 +207,7 @@ def _minimise_block(
 ) -> MinimisedBlock:
     """Minimise boards of one geometry by all threads of an engine."""
     # Each cell is tried by itself: units of one cell.
-    units = np.flatnonzero(~kept_cells(keep, block.geometry))[:, None]
+    units = np.flatnonzero(~parse_keep(keep, block.geometry))[:, None]
     # A limit of two shows which boards have exactly one solution.
     results = solve_block(block, Options(limit=2), engine)
     solutions = results.solutions
@@ -218,7 +218,9 @@ def _minimise_block(
 
     def reduce(chunk: range) -> None:
         rows = unique_boards[chunk.start : chunk.stop]
-        puzzles[rows] = reduced(block.select(rows), solutions[rows], seeds[rows], units=units)
+        puzzles[rows] = remove_redundant_clues(
+            block.select(rows), solutions[rows], seeds[rows], units=units
+        )
 
     threads = engine.threads
     chunks = split_range(range(len(unique_boards)), CHUNKS * threads if threads > 1 else 1)

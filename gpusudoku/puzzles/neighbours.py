@@ -35,7 +35,7 @@ from gpusudoku.kernels.search.placements import PlacementArrays, Searches
 from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, Shape, shape_of
 from gpusudoku.options import Options, is_integer
 from gpusudoku.planning.count import search_block
-from gpusudoku.puzzles.remove_clues import CALL_SECONDS, order_seeds, reduced
+from gpusudoku.puzzles.remove_clues import CALL_SECONDS, order_seeds, remove_redundant_clues
 from gpusudoku.search.frontier import Frontier, node_seconds
 from gpusudoku.solving import only_solution, solve_block
 
@@ -340,7 +340,7 @@ def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
         solutions = solve_block(boards, Options(limit=1), CpuEngine(1)).solutions
         assert solutions is not None
         # A board from which no clue can be removed is minimal. The order does not matter.
-        minimal_boards = reduced(boards, solutions, order_seeds(boards.cells, 0))
+        minimal_boards = remove_redundant_clues(boards, solutions, order_seeds(boards.cells, 0))
         chunk = chunk.select((minimal_boards == chunk.cells).all(axis=1))
     return chunk
 

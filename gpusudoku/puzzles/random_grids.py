@@ -19,7 +19,7 @@ from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.sampling import KEYS, Ints, Uniform, Words, checked_seed, random_words
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.shuffling import shuffle, shuffle_latin
 from gpusudoku.options import Options
 
@@ -98,7 +98,7 @@ class Grids:
             step_cost = n if self._is_latin else 1
             self._call_grids = max(1, CALL_STEPS // (self._steps * step_cost))
             self._start = _pattern(geometry)
-            ready([shuffle_latin if self._is_latin else shuffle])
+            load_kernels([shuffle_latin if self._is_latin else shuffle])
 
     def at(self, numbers: Ints, attempts: Ints) -> NDArray[np.uint8]:
         """Return the grids with the given numbers and attempts.

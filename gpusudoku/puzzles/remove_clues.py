@@ -50,7 +50,7 @@ def order_seeds(cells: NDArray[np.uint8], seed: int) -> NDArray[np.uint64]:
     return hashes
 
 
-def reduced(
+def remove_redundant_clues(
     puzzles: Batch,
     solutions: NDArray[np.uint8],
     seeds: NDArray[np.uint64],

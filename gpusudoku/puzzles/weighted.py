@@ -164,7 +164,7 @@ class _RedundancyTest:
         return redundant
 
 
-def worth(geometry: Geometry, m: int, q: NDArray[np.int64]) -> Floats:
+def relative_children(geometry: Geometry, m: int, q: NDArray[np.int64]) -> Floats:
     """Return the relative number of children for sets of m clues with q > 0 redundant ones.
 
     The ideal number is proportional to the standard deviation of a child's contribution to the
@@ -183,7 +183,7 @@ def worth(geometry: Geometry, m: int, q: NDArray[np.int64]) -> Floats:
     return rounded
 
 
-def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8], Particles]:
+def make_batch(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8], Particles]:
     """Make a batch: its grids, uint8 (G, cells), and its minimal puzzles in a random order."""
     draw = _Draws(seed, number)
     cells = geometry.cells
@@ -215,7 +215,7 @@ def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8]
 
         # x and k as above: the mean and the rounded number of children of each particle. Rounding
         # the cumulative sums with one random offset gives each k the mean x.
-        x = particles.weights * worth(geometry, m, q)
+        x = particles.weights * relative_children(geometry, m, q)
         x *= CHILDREN.get(m, DEFAULT_CHILDREN) / x.sum()
         k = np.diff(np.floor(np.cumsum(x) + draw(1)).astype(np.int64), prepend=0)
 

@@ -282,7 +282,7 @@ class Cluster:
 
 
 @contextmanager
-def connected(
+def connect_cluster(
     cluster: Client | str,
     jobs: int | None = None,
     print_note: Callable[[str], None] = lambda text: None,

@@ -17,9 +17,9 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import MAX_PARTS, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
-from gpusudoku.runs.cluster import connected
+from gpusudoku.runs.cluster import connect_cluster
 from gpusudoku.runs.identity import board_of_identity
-from gpusudoku.runs.records import DAMAGED, PartFile, PartRecord, in_order
+from gpusudoku.runs.records import DAMAGE_ERRORS, PartFile, PartRecord, in_order
 from gpusudoku.runs.store import RunStore, read_run
 from gpusudoku.runs.tasks import count_in_tasks
 
@@ -44,7 +44,7 @@ def count_for_python(
             machine = engine_for(options, engine)
             count, _ = count_in_tasks(board, options, machine, store)
         else:
-            with connected(cluster, options.jobs) as workers:
+            with connect_cluster(cluster, options.jobs) as workers:
                 count, _ = count_in_tasks(board, options, workers, store)
         return count
 
@@ -90,7 +90,7 @@ def resume(
     # The result of a part is a record, not a `Count`.
     if "part" in run.identity.options:
         raise InputError(f"{file}: holds a part of a count: {hint}")
-    params = changed_options(run.setup["params"], device, jobs, gpus, cluster)
+    params = options_of_resume(run.setup["params"], device, jobs, gpus, cluster)
     # A command also saves parameters that are no fields of `Options`.
     names = {field.name for field in fields(Options)}
     options = Options(**{name: value for name, value in params.items() if name in names})
@@ -99,7 +99,7 @@ def resume(
         return count_for_python(board, options, engine, cluster, path)
 
 
-def changed_options(
+def options_of_resume(
     saved_options: Mapping[str, Any],
     device: str | None,
     jobs: int | None,
@@ -192,10 +192,10 @@ def merge(parts: Iterable[PartRecord | str]) -> Count:
         raise InputError(f"{described(parts)}: expected all parts of a count, such as a list")
     records = [part if isinstance(part, PartRecord) else PartRecord.parse(part) for part in parts]
     ordered = in_order(PartFile(f"part {record.number}", record, None) for record in records)
-    return merged([part.record for part in ordered])
+    return merge_records([part.record for part in ordered])
 
 
-def merged(parts: list[PartRecord]) -> Count:
+def merge_records(parts: list[PartRecord]) -> Count:
     """Add up all parts of a count, which ``in_order`` has checked.
 
     Raises
@@ -217,7 +217,7 @@ def merged(parts: list[PartRecord]) -> Count:
             stats=_STATS_CLASSES[method](**_merge_stats(method, parts)),
             estimates=Estimates(**parts[0].stats["estimates"]),
         )
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         if isinstance(error, InputError):
             raise
         raise InputError("a damaged record of a part: its statistics are invalid") from None

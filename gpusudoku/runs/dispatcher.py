@@ -173,7 +173,7 @@ class Dispatcher:
         def stop() -> None:
             with suppress(Exception):  # workers may be gone
                 # An empty list would send a message to all clients. A client that is just
-                # connecting would fail, see `connected`.
+                # connecting would fail, see `connect_cluster`.
                 if self.sent:
                     self._client.cancel(list(self.sent))
                 self._client.run(stop_run, self.key, workers=self._usable, on_error="ignore")

@@ -37,7 +37,7 @@ MAX_RECORD_BYTES = 1 << 23
 """The longest record that is read. The record of the largest board is shorter."""
 CHUNK_BYTES = 1 << 20
 """The bytes of an output file that are in memory at a time."""
-DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+DAMAGE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 """The errors that reading a damaged record may raise."""
 
 
@@ -162,7 +162,7 @@ class PartRecord:
             "stats": dict(self.stats),
             "place": dict(self.place),
         }
-        return json.dumps({**record, "seal": seal_of(record)})
+        return json.dumps({**record, "seal": compute_seal(record)})
 
     @classmethod
     def parse(cls, text: str | bytes) -> PartRecord:
@@ -185,14 +185,14 @@ class PartRecord:
             schema = described(record.get("schema"))
             raise InputError(f"a record of another version of gpusudoku: schema {schema}")
         try:
-            if record["seal"] != seal_of(record):
+            if record["seal"] != compute_seal(record):
                 raise ValueError("it was changed")
             results = _parse_results(record)
             identity = Identity.parse(json.dumps(record["identity"]))
             part = record["part"]
             tasks = tuple(range(start, stop) for start, stop in part["tasks"])
             return cls(identity, part["number"], tasks, results, record["stats"], record["place"])
-        except DAMAGED as error:
+        except DAMAGE_ERRORS as error:
             # Only ValueErrors of this package have a message that says what is wrong.
             reason = str(error) if type(error) is ValueError else "something is missing"
             raise InputError(f"a damaged record of a part: {reason}") from None
@@ -293,7 +293,7 @@ def _part_of_run(path: Path) -> PartFile:
     return PartFile(str(path), PartRecord.parse(run.record), output_path)
 
 
-def seal_of(record: Mapping[str, Any]) -> str:
+def compute_seal(record: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a record without its seal. It shows damage, but proves no origin."""
     facts = {name: value for name, value in record.items() if name != "seal"}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
@@ -318,7 +318,7 @@ def in_order(parts: Iterable[PartFile]) -> list[PartFile]:
             _refuse_missing(missing, part_count)
         ordered = [by_number[number] for number in sorted(by_number)]
         _check_tasks(ordered)
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{start_part.name}: a damaged record of a part") from None

@@ -254,7 +254,7 @@ class RunStore:
         """Begin a run, or continue the run in the file, which keeps its setup.
 
         ``portion`` is all the work, in whole tasks; None for ordered output. A run with a
-        ``position`` is finished once ``move`` says so, other runs when no work remains.
+        ``position`` is finished once ``save_position`` says so, other runs when no work remains.
         """
         self.check(identity)
         is_resumed = self.snapshot is not None
@@ -342,7 +342,7 @@ class RunStore:
         )
         self._commit(state, portions)
 
-    def move(
+    def save_position(
         self,
         position: Position,
         *,
@@ -365,11 +365,11 @@ class RunStore:
         )
         self._commit(state, self._portions)
 
-    def written(self, form: str | None) -> str | None:
+    def saved_digest(self, form: str | None) -> str | None:
         """Return the SHA-256 of the output file of a finished run in a form, once it is saved."""
         return self._facts.get(f"written {form}")
 
-    def keep(self, facts: Mapping[str, str]) -> None:
+    def save_facts(self, facts: Mapping[str, str]) -> None:
         """Save further facts of a finished run, such as its record."""
         if facts.items() - self._facts.items():
             self._commit(self.state, self._portions, facts)

@@ -24,7 +24,7 @@ from gpusudoku.enumeration.solutions import Solutions
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.logic import explain
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
@@ -166,9 +166,9 @@ class Answerer:
         """Compile the search kernels for the board of a question, unless they are cached."""
         kernels = search_kernels(question.board().geometry, self._options, self._engine)
         with cancelling(cancel):
-            if not all(kernel.fetch() for kernel in kernels):
+            if not all(kernel.load_from_cache() for kernel in kernels):
                 report({"compiling": True})
-                ready(kernels)
+                load_kernels(kernels)
                 report({"compiling": False})
 
     def _failure_at_deadline(self, question: Question, error: Cancelled) -> Failure:

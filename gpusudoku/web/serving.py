@@ -196,7 +196,7 @@ class Server:
         self._kernels = kernels
         self._listening = listening
         self._queue = RequestQueue(
-            most, "gpusudoku-answer", is_open=all(kernel.kept for kernel in kernels)
+            most, "gpusudoku-answer", is_open=all(kernel.is_cached for kernel in kernels)
         )
         self._print = complain
         self._printed_at = dict[str, float]()
@@ -231,7 +231,7 @@ class Server:
     def warm_up(self, engine: Engine) -> bool:
         """Compile and load the kernels of usual questions; return whether questions had to wait."""
         had_to_wait = not self._queue.is_open
-        compile_many.ready(self._kernels)
+        compile_many.load_kernels(self._kernels)
         answerer = Answerer(engine)
         for kind, board in _WARM_UP_QUESTIONS:
             answerer.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())

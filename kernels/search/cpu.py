@@ -24,7 +24,7 @@ from gpusudoku.kernels.arguments import (
     uint8,
     uint64,
 )
-from gpusudoku.kernels.kernel import PYTHON_BOARDS, Kernel, inlined
+from gpusudoku.kernels.kernel import MAX_PYTHON_BOARDS, Kernel, inlined
 from gpusudoku.kernels.search.arguments import Children, CpuPool, Lanes, SearchResults, Stack
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 
@@ -114,7 +114,7 @@ def _kernel(
         returns=returns,
         seconds=seconds,
         subject=f"the search of {shape.n}x{shape.n} boards",
-        python_boards=PYTHON_BOARDS if shape.words <= MAX_PYTHON_WORDS else 0,
+        max_python_boards=MAX_PYTHON_BOARDS if shape.words <= MAX_PYTHON_WORDS else 0,
     )
 
 

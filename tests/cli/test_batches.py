@@ -9,11 +9,11 @@ import pytest
 from gpusudoku import Board, formats
 from gpusudoku.board.geometry import Geometry
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt
+from tests.boards import CLUES, full_grid, puzzle, with_wrong_clue
 
 FULL = Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3))
 FULLS = [str(Board(full_grid(FULL.geometry, seed), FULL.geometry)) for seed in range(50)]
-CONFLICT = spoilt(FULL, 1)
+CONFLICT = with_wrong_clue(FULL, 1)
 DEAD = formats.parse("1234.. ...... ....6. ...... .....6 ......".replace(" ", ""))
 """Without conflicts, and without solutions."""
 MANY = Board.empty(Geometry(2, 2))

@@ -393,7 +393,7 @@ def test_ctrl_c(run, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gpusudoku.puzzles.generate.reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.remove_redundant_clues", interrupt)
     status, out, err = run("dataset", "-n", "100000")
     assert (status, out) == (130, "")
     assert err.splitlines()[-1] == "gpusudoku: interrupted: 0 lines written"

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from gpusudoku.runs.identity import Identity
-from gpusudoku.runs.records import LinesFile, record_path, seal_of
+from gpusudoku.runs.records import LinesFile, compute_seal, record_path
 from tests.boards import LINE_4X4, PUZZLE
 
 EMPTY = "." * 16
@@ -58,7 +58,7 @@ def change(path, **facts):
     record = json.loads(path.read_text()) | facts
     if isinstance(record["identity"], dict) and "digest" not in facts:
         record["digest"] = Identity.parse(json.dumps(record["identity"])).digest
-    path.write_text(json.dumps(record | {"seal": seal_of(record)}))
+    path.write_text(json.dumps(record | {"seal": compute_seal(record)}))
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_a_run_of_minimise_that_goes_on(
     checkpointed, limit_disk, monkeypatch, grids, puzzles, options
 ):
     monkeypatch.setattr("gpusudoku.puzzles.minimise.MAX_BOARDS", 8)
-    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
+    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.MAX_NODES_TOGETHER", 16)
     path = puzzles if "--all" in options else grids
     lines = path.read_text().splitlines(keepends=True)
     boards = "".join([*lines[:3], f"{SEVERAL}\n" if "csv" not in options else "", *lines[3:]])
@@ -323,7 +323,7 @@ def test_a_run_of_minimise_that_goes_on(
 
 
 def test_all_of_one_board_go_on(checkpointed, limit_disk, monkeypatch):
-    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
+    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.MAX_NODES_TOGETHER", 16)
     saved_run = checkpointed(["minimise", "--all"], f"{FULL}\n")
     status, expected, _ = saved_run.run_without_checkpoint()
     assert status == 0
@@ -349,8 +349,8 @@ def test_ctrl_c(run, monkeypatch, grids, words):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gpusudoku.puzzles.generate.reduced", interrupt)
-    monkeypatch.setattr("gpusudoku.puzzles.minimise.reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.remove_redundant_clues", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.minimise.remove_redundant_clues", interrupt)
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.find_solutions", interrupt)
     status, out, err = run(*[grids if word == "boards" else word for word in words])
     assert (status, out) == (130, "")

@@ -14,7 +14,7 @@ from gpusudoku.board import blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count_many
 from gpusudoku.enumeration.stream import LISTED_TOGETHER
-from tests.boards import full_grid, puzzle, spoilt
+from tests.boards import full_grid, puzzle, with_wrong_clue
 from tests.waiting import until
 
 FULL = Board(full_grid(Geometry(3, 3), 1), Geometry(3, 3))
@@ -24,9 +24,9 @@ THREADS = [2, 16]
 def batch() -> list[str]:
     """Boards of several shapes with any number of solutions, some of no shape, and comments."""
     small = [puzzle("2x2", clues, seed) for clues in range(4, 13) for seed in range(20)]
-    small += [spoilt(board, 1) for board in small[-20:]]
+    small += [with_wrong_clue(board, 1) for board in small[-20:]]
     large = [puzzle("3x3", 45, seed) for seed in range(10)]
-    large += [spoilt(large[0], 2), puzzle("3x3", 24, 3)]
+    large += [with_wrong_clue(large[0], 2), puzzle("3x3", 24, 3)]
     lines = [str(small[k * 37 % len(small)]) for k in range(1500)]
     lines[400:400] = [str(puzzle("2x3", 14, seed)) for seed in range(30)]
     lines += [str(large[k * 5 % len(large)]) for k in range(700)]

@@ -14,7 +14,7 @@ from gpusudoku.engines import quick_search
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import LINE_4X4, PUZZLE, puzzle, spoilt
+from tests.boards import LINE_4X4, PUZZLE, puzzle, with_wrong_clue
 
 SEARCH: dict[str, Any] = {"device": "cpu", "method": "search"}
 
@@ -23,7 +23,11 @@ def boards() -> list[Board]:
     """Return boards of several shapes, with one, many and no solutions."""
     puzzles = [puzzle(shape, clues, seed) for seed in range(3) for shape, clues in
             (("2x2", 3), ("2x3", 9), ("3x3", 30), ("2x5", 45), ("4x4", 150))]  # fmt: skip
-    return [*puzzles, *(spoilt(board, 5) for board in puzzles), Board.empty(puzzles[0].geometry)]
+    return [
+        *puzzles,
+        *(with_wrong_clue(board, 5) for board in puzzles),
+        Board.empty(puzzles[0].geometry),
+    ]
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 7, 60, 10**6])

@@ -16,7 +16,7 @@ from gpusudoku.enumeration import in_memory, solution_set
 from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex, contraction_for_order
 from gpusudoku.enumeration.in_memory import InMemoryIndex
 from gpusudoku.errors import MismatchError, TooExpensive
-from tests.boards import puzzle, spoilt, stream_solutions
+from tests.boards import puzzle, stream_solutions, with_wrong_clue
 from tests.enumeration.short import (
     naive_solutions,
     short_blocks,
@@ -43,7 +43,7 @@ BOARDS = {
     "candidates": allowing(puzzle("2x2", 1, 0), 3),
     "one solution": puzzle("2x2", 12, 0),
     "full": puzzle("2x2", 16, 0),
-    "no solution": spoilt(puzzle("2x2", 9, 1), 2),
+    "no solution": with_wrong_clue(puzzle("2x2", 9, 1), 2),
     "a contradiction": Board([1, 1, *[0] * 14]),
 }
 SIX = BOARDS["2x3"]

@@ -18,7 +18,7 @@ from gpusudoku.enumeration.share_queries import share_batches, share_block
 from gpusudoku.enumeration.shares import contracted_shares, counted_shares
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
 from gpusudoku.results import ResultBlock
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 from tests.enumeration.short import (
     naive_solutions,
     shares_of,
@@ -52,7 +52,7 @@ def test_nine_by_nine(jobs: int) -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_few_solutions_and_none() -> None:
-    for board in (SIX, puzzle("2x3", 36, 0), spoilt(puzzle("2x3", 30, 0), 1)):
+    for board in (SIX, puzzle("2x3", 36, 0), with_wrong_clue(puzzle("2x3", 30, 0), 1)):
         assert_shares(solution_set_of(board).shares, board)
 
 
@@ -133,7 +133,7 @@ def test_many_boards_together(shape: str, jobs: int) -> None:
     """Boards with no, few and many solutions are in one block."""
     clues = {"2x2": (0, 2, 9), "3x3": (28, 30, 40)}[shape]
     boards = [puzzle(shape, number, 1) for number in clues]
-    boards.insert(1, spoilt(puzzle(shape, clues[-1], 3), 2))
+    boards.insert(1, with_wrong_clue(puzzle(shape, clues[-1], 3), 2))
     boards.append(Board([1, 1, *[0] * (boards[0].cells.size - 2)]))
     board_shares = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(jobs)).shares
     for board, actual in zip(boards, board_shares, strict=True):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gpusudoku import Board, Geometry, InputError, Slice, Solutions, solutions
 from gpusudoku.errors import DeviceError, Interrupted
 from tests import naive
-from tests.boards import LINE_4X4, full_grid, puzzle, spoilt
+from tests.boards import LINE_4X4, full_grid, puzzle, with_wrong_clue
 from tests.enumeration.short import short_lists
 
 EMPTY_9X9 = Board.empty(Geometry(3, 3))
@@ -172,7 +172,7 @@ def test_grids_that_are_no_solutions() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 class TestEdges:
-    @pytest.mark.parametrize("board", [spoilt(FULL, 1), Board([1, 1, *[0] * 14])])
+    @pytest.mark.parametrize("board", [with_wrong_clue(FULL, 1), Board([1, 1, *[0] * 14])])
     def test_no_solution(self, board: Board) -> None:
         all_solutions = solutions(board, device="cpu")
         assert (

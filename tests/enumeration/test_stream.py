@@ -23,7 +23,7 @@ from gpusudoku.enumeration.stream import LISTED_TOGETHER, WAITING_BLOCKS, Stream
 from gpusudoku.options import Options
 from gpusudoku.solving import solve_batches
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt, stream_solutions
+from tests.boards import CLUES, full_grid, puzzle, stream_solutions, with_wrong_clue
 from tests.waiting import until
 
 BOARD = puzzle("2x3", 8, 6)
@@ -59,7 +59,7 @@ class TestOneBoard:
         assert len(listed(EMPTY, jobs=2, limit=limit)) == limit  # that search has no end
 
     def test_boards_with_no_or_few_solutions(self) -> None:
-        assert listed(spoilt(FULL, 1), jobs=2) == []
+        assert listed(with_wrong_clue(FULL, 1), jobs=2) == []
         assert listed(FULL, jobs=2) == [tuple(FULL.cells.tolist())]
 
     @pytest.mark.parametrize("jobs", [1, 2])
@@ -120,7 +120,7 @@ class TestOneBoard:
 
 class TestManyBoards:
     SOME = tuple(puzzle("2x3", 8 + seed % 12, seed) for seed in range(40))
-    BOARDS = (*SOME[:20], FULL, spoilt(FULL, 1), *SOME[20:])
+    BOARDS = (*SOME[:20], FULL, with_wrong_clue(FULL, 1), *SOME[20:])
     LISTS = tuple(list(naive.solutions(board)) for board in BOARDS)
 
     @pytest.mark.parametrize(

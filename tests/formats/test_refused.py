@@ -1,4 +1,4 @@
-"""What is no board is an error that names its place; others are read, unless all is spoilt."""
+"""A text that is no board is an error with its place. Other boards are read, unless all are wrong."""
 
 from __future__ import annotations
 

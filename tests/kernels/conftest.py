@@ -33,7 +33,7 @@ def announced() -> Iterator[list[list[Kernel]]]:
     calls: list[list[Kernel]] = []
 
     class Announced(Watch):
-        def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
+        def compiling(self, kernels: Sequence[Kernel], seconds: float, details: str) -> None:
             calls.append(list(kernels))
 
     with watching(Announced()):

@@ -10,7 +10,7 @@ from numba import njit
 
 from gpusudoku.kernels.arguments import Group, array_of, float64, int64, words_of
 from gpusudoku.kernels.bits import lowest_index, ones, popcount
-from gpusudoku.kernels.compile_cpu import caller
+from gpusudoku.kernels.compile_cpu import make_caller
 from gpusudoku.kernels.kernel import kernel, register_all
 
 ALL_BITS = 2**64 - 1
@@ -62,7 +62,7 @@ def _clear(numbers):
 
 
 call_sum_scaled, call_clear = (
-    caller(called.python, called.signature, called.returns, place)
+    make_caller(called.python, called.signature, called.returns, place)
     for place, called in enumerate((_sum_scaled, _clear))
 )
 

@@ -58,19 +58,19 @@ def test_two_processes_share_the_work(
 
     def compile_after_helper(self: Kernel) -> None:
         # A helper has compiled one.
-        until(lambda: any(kernel.fetch() for kernel in kernels))
+        until(lambda: any(kernel.load_from_cache() for kernel in kernels))
         compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", compile_after_helper)
     kernels = make_kernels()
-    compile_many.ready(kernels, 2, reported_kernels.append)
+    compile_many.load_kernels(kernels, 2, reported_kernels.append)
     [announced_kernels] = announced
     assert {kernel.name for kernel in announced_kernels} == list_cached(store)
     assert {kernel.name for kernel in reported_kernels} == list_cached(store)
     assert 1 <= len(own_names) < len(kernels)
     assert [times_factor(10) for times_factor in kernels] == [20, 30, 50, 70]
     assert capfd.readouterr() == ("", "")
-    compile_many.ready(make_kernels(), 2, reported_kernels.append)
+    compile_many.load_kernels(make_kernels(), 2, reported_kernels.append)
     assert len(announced) == 1
     assert len(reported_kernels) == len(kernels)
 
@@ -94,7 +94,7 @@ def test_kernels_that_no_helper_compiles_are_compiled_by_this_process(
         executables = {"no Python": "/opt/app/app", "fails": "/no/python"}
         monkeypatch.setattr(sys, "executable", executables[failure])
     kernels = make_kernels()
-    compile_many.ready(kernels, 3)
+    compile_many.load_kernels(kernels, 3)
     assert sorted(map(str, own_names)) == sorted(str(kernel.name) for kernel in kernels)
     assert all(times_factor(1) for times_factor in kernels)
 
@@ -102,7 +102,7 @@ def test_kernels_that_no_helper_compiles_are_compiled_by_this_process(
 def test_a_kernel_that_cannot_be_cached_is_compiled_by_this_process(store: Store) -> None:
     """The name of the cache's folder does not depend on sources outside of the package."""
     unnamed = kernel.kernel(int64, returns=int64)(lambda x: x + 1)
-    compile_many.ready([unnamed, times(2)], 2)
+    compile_many.load_kernels([unnamed, times(2)], 2)
     assert (unnamed.name, unnamed(1)) == (None, 2)
     assert list_cached(store) == {times(2).name}
 
@@ -144,8 +144,8 @@ def test_the_time_of_a_command_is_announced_once(
     total = make_kernel("the sum", 3, 10)
     announcer = RecordingAnnouncer()
     with watching(announcer):
-        compile_many.ready([search], 1, later=[search, total])
-        compile_many.ready([total], 1)
+        compile_many.load_kernels([search], 1, later=[search, total])
+        compile_many.load_kernels([total], 1)
     time = "about 6 s, or 26 s if all of it is needed"
     cache = f"once (cached in {store.folder.parent})"
     assert announcer.texts == [f"compiling the search and the sum, {time}, {cache}"]
@@ -159,12 +159,12 @@ def test_the_pace_of_the_machine_is_measured_and_cached(
     # The sample takes twice its estimate, and the first kernel five times its estimate of 3 s.
     clock = iter([10.0, 10.0 + 2 * kernel.DEFAULT_SECONDS, 20.0, 20.0 + 5 * 3, 30.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
-    monkeypatch.setattr(Kernel, "fetch", lambda self: False)
+    monkeypatch.setattr(Kernel, "load_from_cache", lambda self: False)
     monkeypatch.setattr(Kernel, "compile", lambda self: None)
     announcer = RecordingAnnouncer()
     with watching(announcer):
-        compile_many.ready([make_kernel("the search", 2, 3)], 1)
-        compile_many.ready([make_kernel("the sum", 3, 1)], 1)
+        compile_many.load_kernels([make_kernel("the search", 2, 3)], 1)
+        compile_many.load_kernels([make_kernel("the sum", 3, 1)], 1)
     assert announcer.texts == [
         f"compiling the search, about 6 s, once (cached in {store.folder.parent})",
         "compiling the sum, about 5 s",
@@ -187,8 +187,8 @@ from gpusudoku.kernels import compile_many
 from tests.kernels.test_compile_many import make_kernels
 kernels = make_kernels()
 print("begun", flush=True)
-compile_many.ready(kernels, int(sys.argv[1]))
-assert all(kernel.fetch() for kernel in kernels)
+compile_many.load_kernels(kernels, int(sys.argv[1]))
+assert all(kernel.load_from_cache() for kernel in kernels)
 """
 
 

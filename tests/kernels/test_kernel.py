@@ -22,7 +22,7 @@ from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import Announcer, watching
 from gpusudoku.kernels import compile_cpu, kernel_store
-from gpusudoku.kernels.arguments import block_of, int64, read_result
+from gpusudoku.kernels.arguments import int64, make_frame, read_result
 from gpusudoku.kernels.kernel import Kernel, LoadedFunction, jitable
 from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
@@ -33,10 +33,10 @@ from tests.kernels.examples import times
 def test_compiled_once_and_cached(store: Store, announced: list[list[Kernel]]) -> None:
     compiled_kernel = times(2)
     loaded_kernel = times(2)
-    assert not compiled_kernel.kept
+    assert not compiled_kernel.is_cached
     assert compiled_kernel(21) == 42
-    assert compiled_kernel.kept
-    assert loaded_kernel.kept
+    assert compiled_kernel.is_cached
+    assert loaded_kernel.is_cached
     assert loaded_kernel(21) == compiled_kernel(22) - 2 == 42
     assert announced == [[compiled_kernel]]
     assert [path.name for path in store.folder.iterdir()] == [compiled_kernel.name]
@@ -65,12 +65,12 @@ def test_an_unusable_file_is_replaced_silently(
         damaged = {"flip": flipped, "empty": b"", "half": content[:middle], "foreign": b"x" * 99}
         path.write_bytes(damaged[damage])
     kernel = times(2)
-    assert not kernel.fetch()
-    assert not kernel.kept  # so that estimates include it
+    assert not kernel.load_from_cache()
+    assert not kernel.is_cached  # so that estimates include it
     assert kernel(4) == 8
     assert announced[1:] == [[kernel]]
     if damage != "folder":  # which cannot be replaced
-        assert times(2).fetch()
+        assert times(2).load_from_cache()
     assert capfd.readouterr() == ("", "")
 
 
@@ -97,7 +97,7 @@ def test_a_kernel_is_compiled_even_if_it_cannot_be_cached(
         monkeypatch.setattr(kernel_store, "user_store", lambda: store)  # noqa: B023
         kernel = times(2)
         with watching(announcer):
-            assert (kernel.kept, kernel(3)) == (False, 6)
+            assert (kernel.is_cached, kernel(3)) == (False, 6)
     assert sum(text.startswith("compiled code cannot be cached") for text in texts) == 1
 
 
@@ -180,7 +180,7 @@ def test_code_of_two_processes_is_separate_in_a_third() -> None:
         name, object_file = pickle.loads(bytes.fromhex(process.stdout.decode()))
         functions[factor] = LoadedFunction(name, object_file)
     for factor, function in functions.items():
-        frame = block_of((int64,), (10,))
+        frame = make_frame((int64,), (10,))
         function(frame)
         assert read_result(frame, int64) == template(factor)(10)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpusudoku.kernels.kernel_store import MAGIC, Store, obstacle
+from gpusudoku.kernels.kernel_store import MAGIC, Store, find_obstacle
 
 CONTENT = bytes(range(256)) * 10
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and owners are POSIX")
@@ -33,7 +33,7 @@ def test_a_written_file_is_read(filled: Store) -> None:
     assert filled.read("name") == b""
     assert not filled.has("other")
     assert filled.read("other") is None
-    assert obstacle(filled) is None
+    assert find_obstacle(filled) is None
     assert [path.name for path in filled.folder.iterdir()] == ["name"]
 
 
@@ -81,10 +81,10 @@ def test_a_folder_that_others_can_write_to_is_not_used(filled: Store, mode: int)
     assert filled.read("name") is None
     with pytest.raises(PermissionError, match="others can write to it"):
         filled.write("name", CONTENT)
-    assert "others can write to it" in (obstacle(filled) or "")
+    assert "others can write to it" in (find_obstacle(filled) or "")
     filled.folder.chmod(0o700)
     assert filled.read("name") == CONTENT
-    assert obstacle(filled) is None
+    assert find_obstacle(filled) is None
     filled.folder.chmod(0o555)  # a folder from which files are only read
     assert filled.read("name") == CONTENT
     filled.folder.chmod(0o700)
@@ -131,7 +131,7 @@ def test_nothing_is_cached_if_the_folder_cannot_be_made(tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError):
         store.write("name", CONTENT)
     assert store.read("name") is None
-    assert str(store.folder) in (obstacle(store) or "")
+    assert str(store.folder) in (find_obstacle(store) or "")
 
 
 def test_a_disk_that_is_full_while_a_file_is_written(filled: Store) -> None:

@@ -14,7 +14,7 @@ from gpusudoku.jobs.watch import Watch, watching
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from tests import naive
-from tests.boards import CLUES, puzzle, spoilt
+from tests.boards import CLUES, puzzle, with_wrong_clue
 from tests.planning.plans import GENERAL
 
 BOARD = puzzle("3x3", 21, 1)
@@ -54,8 +54,8 @@ def test_limits_mean_the_same(method: str) -> None:
 def test_boards_of_all_shapes_alone_and_together(method: str) -> None:
     """They have few solutions or none."""
     boards = [puzzle(shape, clues, 1) for shape, clues in CLUES.items()]
-    boards += [spoilt(puzzle(shape, clues, 3), 4) for shape, clues in CLUES.items()]
-    boards += [spoilt(puzzle("3x3", 60, 5), 1), Board([1, 1] + [0] * 14)]
+    boards += [with_wrong_clue(puzzle(shape, clues, 3), 4) for shape, clues in CLUES.items()]
+    boards += [with_wrong_clue(puzzle("3x3", 60, 5), 1), Board([1, 1] + [0] * 14)]
     expected = [naive.count(board) for board in boards]
     assert 0 in expected
     assert [count(board, device="cpu", method=method).count for board in boards] == expected

@@ -14,13 +14,13 @@ from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
 from gpusudoku.planning.count import count_batches
 from tests import naive
-from tests.boards import CLUES, puzzle, spoilt
+from tests.boards import CLUES, puzzle, with_wrong_clue
 
 
 @pytest.mark.parametrize(("limit", "jobs"), [(None, 1), (None, 2), (1, 2), (7, 1)])
 def test_a_batch_has_the_counts_of_single_boards(limit: int | None, jobs: int) -> None:
     boards = [puzzle("2x3", 9 + seed % 20, seed) for seed in range(15)]
-    boards += [spoilt(board, 5) for board in boards[:10]]
+    boards += [with_wrong_clue(board, 5) for board in boards[:10]]
     boards[7:7] = [puzzle("3x3", CLUES["3x3"], seed) for seed in range(15)]
     options = {"device": "cpu", "jobs": jobs, "limit": limit}
     single_results = [count(board, **options) for board in boards]

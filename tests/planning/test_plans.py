@@ -20,7 +20,7 @@ from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS, SearchPlan
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 from tests.planning.plans import (
     FULL,
     GENERAL,
@@ -46,7 +46,7 @@ def test_a_search_has_so_many_tasks() -> None:
     assert TASKS <= search(NINE).tasks() < 2 * TASKS
     assert search(GENERAL, cutoff=1000).tasks() > search(GENERAL, cutoff=1e30).tasks() == 1
     assert search(FULL).tasks() == 1
-    assert search(spoilt(FULL, 1)).tasks() == 0
+    assert search(with_wrong_clue(FULL, 1)).tasks() == 0
 
 
 @pytest.mark.parametrize("limit", [1, 40])

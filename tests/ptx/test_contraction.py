@@ -12,7 +12,7 @@ from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import engine
 from gpusudoku.engines.cuda.engine import CudaEngine
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 from tests.contraction.nine.counted import candidates_of, multiplied, summed
 from tests.ptx.card import Card
 from tests.ptx.compiled import DIALECTS, WAITING
@@ -36,7 +36,7 @@ def test_counts(capability: tuple[int, int], insert: Insert) -> None:
     for clues in (17, 30):
         board = puzzle("3x3", clues, clues)
         assert counted(board) == on_cpu(board) > 0
-    assert counted(spoilt(board, 1)) == on_cpu(spoilt(board, 1))
+    assert counted(with_wrong_clue(board, 1)) == on_cpu(with_wrong_clue(board, 1))
     assert card.launches
 
 

@@ -21,7 +21,7 @@ from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import puzzle, search_boards, spoilt, stream_solutions
+from tests.boards import puzzle, search_boards, stream_solutions, with_wrong_clue
 from tests.engines.cuda.simulator import limit_memory, short_launches
 from tests.ptx.card import Card
 from tests.ptx.compiled import DIALECTS, WAITING
@@ -46,7 +46,10 @@ def test_counts(capability: tuple[int, int], insert: Insert) -> None:
     for seed in (4, 0):  # memory and registers that were never written hold other garbage
         card = insert(*capability, seed=seed)
         assert counted(BOARD) == COUNT
-    assert counted(spoilt(BOARD, 3), cutoff=ALONE) == count(spoilt(BOARD, 3), device="cpu").count
+    assert (
+        counted(with_wrong_clue(BOARD, 3), cutoff=ALONE)
+        == count(with_wrong_clue(BOARD, 3), device="cpu").count
+    )
     assert card.launches
 
 
@@ -130,7 +133,7 @@ def test_limits(insert: Insert) -> None:
 def test_many_owners(insert: Insert) -> None:
     insert(10, 0)
     boards = [puzzle("3x3", 27 + seed % 9, seed) for seed in range(20)]
-    boards[3], boards[12] = spoilt(boards[3], 1), spoilt(boards[12], 2)
+    boards[3], boards[12] = with_wrong_clue(boards[3], 1), with_wrong_clue(boards[12], 2)
     expected = [count(board, device="cpu").count for board in boards]
     for cutoff in (None, ALONE):
         assert search_boards(boards, CudaEngine(), Options(cutoff=cutoff)).counts == expected

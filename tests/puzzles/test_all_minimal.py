@@ -95,7 +95,7 @@ def test_a_larger_puzzle_against_all_subsets_of_its_clues(
 ) -> None:
     """Small limits lead to few nodes at a time, and few known edges."""
     if small_limits:
-        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 3)
+        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.MAX_NODES_TOGETHER", 3)
         monkeypatch.setattr("gpusudoku.puzzles.all_minimal.MAX_EDGES", 4)
         monkeypatch.setattr("gpusudoku.puzzles.all_minimal.SEARCH_BOARDS", 5)
     for seed, keep in enumerate(([], [0, 1, 2, 3], [])):

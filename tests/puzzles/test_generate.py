@@ -283,7 +283,7 @@ def test_an_interrupt_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gpusudoku.puzzles.generate.reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.remove_redundant_clues", interrupt)
     with pytest.raises(Interrupted, match=r"^interrupted$") as caught:
         boards(1)
     assert not isinstance(caught.value, Cancelled)

@@ -231,7 +231,7 @@ def test_an_interrupt_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Interrupted, match=r"^interrupted$") as caught:
         [*minimise_many(boards(), jobs=1)]
     assert not isinstance(caught.value, Cancelled)
-    monkeypatch.setattr("gpusudoku.puzzles.minimise.reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.minimise.remove_redundant_clues", interrupt)
     with pytest.raises(Interrupted, match=r"^interrupted$") as caught:
         minimise(full("2x2", 0))
     assert not isinstance(caught.value, Cancelled)

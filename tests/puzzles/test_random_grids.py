@@ -123,7 +123,7 @@ def test_compiled_and_plain_walks_agree(shape: str, monkeypatch: pytest.MonkeyPa
     expected = make_grids(shape, 1, 0, 3)
     monkeypatch.setattr("gpusudoku.puzzles.random_grids.shuffle", shuffle.python)
     monkeypatch.setattr("gpusudoku.puzzles.random_grids.shuffle_latin", shuffle_latin.python)
-    monkeypatch.setattr("gpusudoku.puzzles.random_grids.ready", lambda kernels: None)
+    monkeypatch.setattr("gpusudoku.puzzles.random_grids.load_kernels", lambda kernels: None)
     with np.errstate(over="ignore"):
         assert (make_grids(shape, 1, 0, 3) == expected).all()
 

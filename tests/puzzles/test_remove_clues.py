@@ -11,7 +11,7 @@ from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError
 from gpusudoku.board.batch import Batch
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.puzzles.clue_patterns import symmetric_units
-from gpusudoku.puzzles.remove_clues import order_seeds, reduced
+from gpusudoku.puzzles.remove_clues import order_seeds, remove_redundant_clues
 from tests.boards import full_grid
 
 SHAPES = {"2x2": 80, "1x4": 40, "2x3": 70, "3x3": 60, "2x5": 20}
@@ -85,10 +85,10 @@ def some_units(geometry: Geometry, seed: int) -> NDArray[np.int64]:
 def test_single_cells_as_by_counting(shape: str) -> None:
     batch = grids(shape, SHAPES[shape])
     seeds = order_seeds(batch.cells, 3)
-    actual = reduced(batch, batch.cells, seeds)
+    actual = remove_redundant_clues(batch, batch.cells, seeds)
     assert (actual == reduce_slowly(batch, seeds)).all()
-    assert (actual == reduced(batch, batch.cells, seeds)).all()
-    with_other_seed = reduced(batch, batch.cells, order_seeds(batch.cells, 4))
+    assert (actual == remove_redundant_clues(batch, batch.cells, seeds)).all()
+    with_other_seed = remove_redundant_clues(batch, batch.cells, order_seeds(batch.cells, 4))
     assert (actual != with_other_seed).any(axis=1).mean() > 0.9
 
 
@@ -102,7 +102,7 @@ def test_units_of_several_cells_as_by_counting(shape: str) -> None:
         symmetric_units(geometry, "all"),
         some_units(geometry, 1),
     ):
-        actual = reduced(batch, batch.cells, seeds, units=units)
+        actual = remove_redundant_clues(batch, batch.cells, seeds, units=units)
         assert (actual == reduce_slowly(batch, seeds, units)).all()
 
 
@@ -113,10 +113,13 @@ def test_with_a_least_number_of_clues(shape: str, min_count: int) -> None:
     batch = grids(shape, 30)
     seeds = order_seeds(batch.cells, 5)
     for units in (None, some_units(batch.geometry, 2)):
-        actual = reduced(batch, batch.cells, seeds, units=units, min_clues=min_count)
+        actual = remove_redundant_clues(batch, batch.cells, seeds, units=units, min_clues=min_count)
         assert (actual == reduce_slowly(batch, seeds, units, min_count)).all()
         assert (np.count_nonzero(actual, axis=1) >= min_count).all()
-    assert (reduced(batch, batch.cells, seeds, min_clues=batch.geometry.cells) == batch.cells).all()
+    assert (
+        remove_redundant_clues(batch, batch.cells, seeds, min_clues=batch.geometry.cells)
+        == batch.cells
+    ).all()
 
 
 def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
@@ -135,7 +138,7 @@ def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
     solutions = solutions[unique]
     assert len(puzzles) > 20
     seeds = order_seeds(puzzles.cells, 6)
-    actual = reduced(puzzles, solutions, seeds)
+    actual = remove_redundant_clues(puzzles, solutions, seeds)
     assert (actual == reduce_slowly(puzzles, seeds)).all()
     without_candidates = Batch(batch.geometry, puzzles.cells)
     numbers = gpusudoku.count_many(list(without_candidates), limit=2, engine=CpuEngine(1)).numbers()
@@ -150,28 +153,35 @@ def test_results_do_not_depend_on_the_grouping_of_puzzles(
     """Puzzles may be processed one by one, where lanes share guesses, or together."""
     batch = grids(shape, 3 if shape == "4x4" else 300)
     seeds = order_seeds(batch.cells, 7)
-    whole = reduced(batch, batch.cells, seeds, max_guesses=max_guess_count)
+    whole = remove_redundant_clues(batch, batch.cells, seeds, max_guesses=max_guess_count)
     chunks = [range(i, i + 1) for i in range(min(25, len(batch)))]
     chunks += [range(0, 3), range(3, 36), range(200, 233)] if shape != "4x4" else []
     for chunk in chunks:
         part = batch.part(chunk.start, chunk.stop)
-        actual = reduced(
+        actual = remove_redundant_clues(
             part, part.cells, seeds[chunk.start : chunk.stop], max_guesses=max_guess_count
         )
         assert (actual == whole[chunk.start : chunk.stop]).all()
-    turned = reduced(batch.select(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
-                     seeds[::-1].copy(), max_guesses=max_guess_count)  # fmt: skip
+    turned = remove_redundant_clues(
+        batch.select(np.arange(len(batch))[::-1]),
+        batch.cells[::-1].copy(),
+        seeds[::-1].copy(),
+        max_guesses=max_guess_count,
+    )
     assert (turned[::-1] == whole).all()
     monkeypatch.setattr("gpusudoku.puzzles.remove_clues.CALL_SECONDS", 0.0)
     part = batch.part(0, 40)
-    assert (reduced(part, part.cells, seeds[:40], max_guesses=max_guess_count) == whole[:40]).all()
+    assert (
+        remove_redundant_clues(part, part.cells, seeds[:40], max_guesses=max_guess_count)
+        == whole[:40]
+    ).all()
 
 
 def test_with_few_guesses_for_a_unit_more_clues_stay() -> None:
     batch = grids("3x3", 100)
     seeds = order_seeds(batch.cells, 8)
     results = [
-        reduced(batch, batch.cells, seeds, max_guesses=max_guess_count)
+        remove_redundant_clues(batch, batch.cells, seeds, max_guesses=max_guess_count)
         for max_guess_count in (0, 1, 1000, -1)
     ]
     clues = [np.count_nonzero(result, axis=1).mean() for result in results]
@@ -195,7 +205,7 @@ def test_compiled_and_plain_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def reduce_all() -> list[NDArray[np.uint8]]:
         return [
-            reduced(batch, batch.cells, order_seeds(batch.cells, 9), **way)  # type: ignore[arg-type]
+            remove_redundant_clues(batch, batch.cells, order_seeds(batch.cells, 9), **way)  # type: ignore[arg-type]
             for batch, (_, _, way) in zip(boards, ways, strict=True)
         ]
 
@@ -216,7 +226,7 @@ def test_orders_depend_on_puzzle_and_seed_alone() -> None:
         with pytest.raises(InputError, match=r"^seed .*: expected an integer from 0 to"):
             order_seeds(batch.cells, wrong)  # type: ignore[arg-type]
     nothing = batch.part(0, 0)
-    assert reduced(nothing, nothing.cells, seeds[:0]).shape == (0, 81)
+    assert remove_redundant_clues(nothing, nothing.cells, seeds[:0]).shape == (0, 81)
 
 
 def test_a_unit_is_removed_as_often_as_another() -> None:
@@ -231,4 +241,4 @@ def test_a_token_stops_it() -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled), token:
-        reduced(batch, batch.cells, order_seeds(batch.cells, 1))
+        remove_redundant_clues(batch, batch.cells, order_seeds(batch.cells, 1))

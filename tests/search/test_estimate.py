@@ -11,7 +11,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier, SearchEstimate, estimate_search
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 
 
 def estimated(board: Board) -> SearchEstimate:
@@ -22,7 +22,7 @@ def estimated(board: Board) -> SearchEstimate:
 def test_small_trees_are_seen_whole(spoil: bool) -> None:
     for seed in range(3):
         board = puzzle("3x3", 30, seed)
-        board = spoilt(board, seed) if spoil else board
+        board = with_wrong_clue(board, seed) if spoil else board
         result = count(board, device="cpu", method="search")
         estimate = estimated(board)
         assert estimate.exact
@@ -54,7 +54,7 @@ def test_without_bias() -> None:
 def test_small_trees_are_counted() -> None:
     dead = estimated(Board([1, 1] + [0] * 34, Geometry(2, 3)))
     assert (dead.nodes, dead.exact) == (1, True)
-    mixed = estimated(spoilt(puzzle("2x3", 8, 2), 2))
+    mixed = estimated(with_wrong_clue(puzzle("2x3", 8, 2), 2))
     assert (mixed.exact, mixed.nodes, mixed.solutions) == (True, 225, 165)
     assert mixed.seconds() == pytest.approx(225 * dead.seconds())
 

@@ -15,7 +15,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines import cpu
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.search import frontier
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 
 TICK = 1e-4
 FRACTIONS = (0.1, 0.25, 0.5)
@@ -29,7 +29,7 @@ BOARDS: dict[str, Callable[[], Board]] = {
     "4x4, 112 clues": lambda: puzzle("4x4", 112, 2),
     "4x4, 108 clues": lambda: puzzle("4x4", 108, 5),
     "2x5, 33 clues": lambda: puzzle("2x5", 33, 4),
-    "2x5, 31 clues, one wrong": lambda: spoilt(puzzle("2x5", 31, 5), 5),
+    "2x5, 31 clues, one wrong": lambda: with_wrong_clue(puzzle("2x5", 31, 5), 5),
 }
 """Boards with trees of different skew; each takes 100,000 to two million nodes."""
 

@@ -17,7 +17,7 @@ from gpusudoku.kernels.search.shape import FEWEST_CANDIDATES, FIRST_CELL, Search
 from gpusudoku.search import frontier as frontier_module
 from gpusudoku.search.frontier import Cutoff, Frontier
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, run_uncompiled, spoilt
+from tests.boards import CLUES, full_grid, puzzle, run_uncompiled, with_wrong_clue
 from tests.techniques import Candidates, digits_of, reference
 
 DEFAULT = SearchSettings()
@@ -49,7 +49,7 @@ def solutions_of(
 def test_roots_are_packed_in_order() -> None:
     """They have all candidates that clues leave; a board with conflicts has none."""
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([0, 9, 36])]
-    roots = Frontier.of([*boards, spoilt(boards[2], 0)])
+    roots = Frontier.of([*boards, with_wrong_clue(boards[2], 0)])
     assert roots.roots.tolist() == [0, 1, 2, 3]
     candidates_of_boards = candidates_of(roots)
     for board, cells in zip(boards, candidates_of_boards[:3], strict=True):
@@ -128,7 +128,7 @@ def test_the_width_is_reached() -> None:
 def test_owners_are_right_and_dead_roots_vanish() -> None:
     """A small tree has fewer boards than the width, with one or two solutions each."""
     full = Board(full_grid(SIX, 7), SIX)
-    boards = [puzzle("2x3", 9, 0), spoilt(full, 1), full, puzzle("2x3", 8, 2)]
+    boards = [puzzle("2x3", 9, 0), with_wrong_clue(full, 1), full, puzzle("2x3", 8, 2)]
     # Without conflicts, but r1c5 and r1c6 can both be only 5.
     boards.append(parse("1234.. ...... ....6. ...... .....6 ......".replace(" ", "")))
     expected = [naive.count(board) for board in boards]

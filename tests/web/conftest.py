@@ -15,7 +15,7 @@ import pytest
 
 from gpusudoku.board.geometry import NINE
 from gpusudoku.cli.compile import usual_kernels
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from tests.waiting import until
 
 pytest.importorskip("starlette", reason="the server needs the extra web")
@@ -41,7 +41,7 @@ class Running:
         self, folder: Path, *options: object, compiled: bool = True, first: str = ""
     ) -> None:
         if compiled:  # in this process, where each kernel is compiled once for all servers
-            ready(usual_kernels(NINE))
+            load_kernels(usual_kernels(NINE))
         self._stderr_path = folder / "stderr"
         arguments = ["serve", "--device", "cpu", *options]
         if "--port" not in arguments:

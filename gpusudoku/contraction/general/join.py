@@ -40,7 +40,7 @@ from gpusudoku.contraction.general.symmetries import (
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe
 from gpusudoku.kernels.contraction.general.lists import (
@@ -268,7 +268,7 @@ class Join:
         wide: bool = False,
         effort: Effort = UNBOUNDED,
     ) -> None:
-        ready(KERNELS)
+        load_kernels(KERNELS)
         start = time.perf_counter()
         self.geometry = geometry
         self.steps = 0

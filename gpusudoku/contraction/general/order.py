@@ -38,7 +38,7 @@ from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import run_on_threads, split_range
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.ranks import (
     MISSED,
@@ -102,7 +102,7 @@ class JoinOrder:
     """
 
     def __init__(self, join: Join, threads: int = 1) -> None:
-        ready(KERNELS)
+        load_kernels(KERNELS)
         self.count = 0
         """The number of solutions."""
         self._join = join

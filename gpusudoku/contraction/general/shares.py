@@ -30,7 +30,7 @@ from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import run_on_threads, split_range
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import BoxClasses, Derivatives, sum_environments
 
@@ -72,7 +72,7 @@ def count_join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     ``count`` is the number of solutions. TooExpensive is raised if so many classes meet in the
     boxes that they would take more than ``MEMORY``.
     """
-    ready([sum_environments])
+    load_kernels([sum_environments])
     geometry = join.geometry
     orientation = join.orientation
     if orientation is None:

@@ -9,7 +9,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import run_on_threads
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.nine.arrays import Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import FACTOR, RESULT_COLUMNS, STATUS, UNCOUNTED
 from gpusudoku.kernels.contraction.nine.pair_sums import HIGH, LOW, Slabs, make_slabs
@@ -41,7 +41,7 @@ def count_cheap_boards(boards: Batch, threads: int, memory: int) -> tuple[list[i
     even_size = -(-len(candidates) // (CHUNKS_PER_THREAD * threads))
     size = min(MAX_CHUNK_BOARDS, even_size or 1)
     chunks = [candidates[start : start + size] for start in range(0, len(candidates), size)]
-    ready(stages().of_many_boards())
+    load_kernels(stages().of_many_boards())
     results_of_chunks = run_on_threads(_count_chunk, chunks, scratch)
     rows = [row for results in results_of_chunks for row in results.tolist()]
 

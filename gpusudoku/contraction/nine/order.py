@@ -21,7 +21,7 @@ from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import run_on_threads, split_range
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.nine.order import (
     RANK_IN_TRIPLE,
     Maps,
@@ -83,7 +83,7 @@ class NineOrder:
         symmetric: bool = True,
         wide: bool = False,
     ) -> None:
-        ready([*stages().of_one_board(), *stages().of_contraction_order()])
+        load_kernels([*stages().of_one_board(), *stages().of_contraction_order()])
         self.threads = threads
         self.contraction = NineContraction(candidates, symmetric=symmetric, wide=wide)
         self.maps = Maps()
@@ -309,7 +309,7 @@ class NineSolutionWriter:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
     def __init__(self, order: NineOrder) -> None:
-        ready(stages().of_solution_writer())
+        load_kernels(stages().of_solution_writer())
         self._order = order
         work = order.contraction.workspace
         boxes = Boxes()

@@ -24,7 +24,7 @@ from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, run_on_threads, split_range
 from gpusudoku.jobs.watch import watching
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
 from gpusudoku.kernels.contraction.nine.environments import LIMB, ShareSums
 from gpusudoku.kernels.contraction.nine.order import Maps
@@ -282,7 +282,7 @@ class NineShares:
         max_pending: int = MAX_PENDING,
         memory: ShareMemory | None = None,
     ) -> None:
-        ready([*stages().of_one_board(), stages().list_maps, *share_stages().of_one_board()])
+        load_kernels([*stages().of_one_board(), stages().list_maps, *share_stages().of_one_board()])
         self.memory = memory or ShareMemory()
         self.max_pending = max_pending
         self.contraction = NineContraction(

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.job import call_on_threads, split_range
-from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.contraction.nine import pair_sums
 from gpusudoku.kernels.contraction.nine.arrays import (
     PARTITIONS,
@@ -98,7 +98,7 @@ def tables() -> Tables:
     bits = np.zeros((PARTITIONS, 64 * BIT_SET_WORDS), np.uint8)
     bits[:, :PARTITIONS] = orthogonal
     permuted = np.array(list(permutations(range(3))))
-    return Tables.holding(
+    return Tables.with_values(
         partition_of=partition_of,
         sets=sets.astype(np.int8),
         orthogonal=np.nonzero(orthogonal)[1].reshape(PARTITIONS, -1).astype(np.int16),
@@ -190,7 +190,7 @@ class NineContraction:
         wide: bool = False,
         workspace: Workspace | None = None,
     ) -> None:
-        ready(stages().of_one_board())
+        load_kernels(stages().of_one_board())
         start = time.perf_counter()
         self.workspace = workspace or make_workspace()
         self.pairs = 0
@@ -361,7 +361,7 @@ class DeviceSum:
         # A pair is cut into parts, a block each. There is at least one: no part would sum to 0.
         parts = max(1, -(-MIN_BLOCK_ROUNDS * blocks_at_once // len(pairs)))
         device_sums = self._gpu.xp.zeros(len(pairs), np.uint64)
-        launch = self._gpu.configured(self._kernel, len(pairs) * parts, self._threads)
+        launch = self._gpu.prepare_launch(self._kernel, len(pairs) * parts, self._threads)
         launch(pairs.start, parts, *self._arguments, device_sums)
         sums = self._gpu.host(device_sums).tolist()  # waits for the kernel
 

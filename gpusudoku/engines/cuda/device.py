@@ -92,7 +92,7 @@ class Gpu:
         """Run a trivial kernel, to fail immediately if the GPU cannot be used."""
         with self.current():
             numbers = self.xp.zeros(1, np.int64)
-            self.configured(self.kernel("compile_cuda", "trial", TRIAL), 1, 1, numbers)()
+            self.prepare_launch(self.kernel("compile_cuda", "trial", TRIAL), 1, 1, numbers)()
             if int(numbers[0]) != TRIAL:
                 raise DeviceError(f"GPU {self.number} cannot be used: a trial kernel had no effect")
 
@@ -147,14 +147,14 @@ class Gpu:
         # ``max`` returns the first of several best sizes.
         return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
 
-    def configured(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
+    def prepare_launch(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
         """Return a kernel for launches of ``blocks`` blocks with ``threads`` threads each.
 
         ``arrays`` are its first arguments in every launch.
         """
         if self.simulated:
             return partial(_simulate, kernel[blocks, threads], *arrays)
-        return kernel.configured(blocks, threads, *arrays)
+        return kernel.prepare_launch(blocks, threads, *arrays)
 
     def set_bytes(self, array: Any, value: int) -> None:
         """Set all bytes of an array, by the driver: CuPy would compile a kernel for it."""

@@ -132,7 +132,7 @@ class DeviceSearch:
             xp.zeros(1, np.int64),
         )
         blocks = -(-self.threads // block)
-        self._launch = gpu.configured(kernel, blocks, block, self.pool, self.stacks, self.found)
+        self._launch = gpu.prepare_launch(kernel, blocks, block, self.pool, self.stacks, self.found)
         # The pool is a ring buffer: boards were put into it up to _given, and removed up to _taken.
         self._taken = 0
         self._given = board_count

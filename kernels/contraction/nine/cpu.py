@@ -49,7 +49,7 @@ from gpusudoku.kernels.contraction.nine.tensors import (
     list_orthogonal,
 )
 from gpusudoku.kernels.contraction.nine.writing import write_solutions
-from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
+from gpusudoku.kernels.kernel import PACKAGE_PREFIX, Kernel, jitable, kernel
 
 FACTOR, STATUS, RESULT_COLUMNS = 2, 3, 4
 """Columns of the results of ``count_boards`` after LOW and HIGH, and the number of columns:
@@ -128,11 +128,11 @@ def build_make_tensors(
 
 def build_count_board(callees: Sequence[Kernel]) -> Callable[..., None]:
     """Make ``count_board``; ``callees`` are those of ``NineStages``."""
-    from gpusudoku.kernels.compile_cpu import caller  # imported lazily: Numba
+    from gpusudoku.kernels.compile_cpu import make_caller  # imported lazily: Numba
 
     # Stages are called at their addresses, so they are not compiled once more as parts of this one.
     callers = [
-        caller(callee.python, callee.signature, callee.returns, position)
+        make_caller(callee.python, callee.signature, callee.returns, position)
         for position, callee in enumerate(callees)
     ]
     (
@@ -249,7 +249,7 @@ class NineStages:
         """The stages that ``count_boards`` calls, in the order of ``build_count_boards``."""
         stop = int64[::1]
         self.count_boards = Kernel(
-            f"{__name__.removeprefix(KERNELS)}.count_boards",
+            f"{__name__.removeprefix(PACKAGE_PREFIX)}.count_boards",
             (
                 uint64[:, ::1],
                 float64,
@@ -301,10 +301,10 @@ class NineStages:
         sum_arguments = int64, int64, roles, operands, tensors, orbits, stop
         # Both functions have the name that their builder gives them, so each kernel gets its own.
         self.sum_narrow = kernel(
-            *sum_arguments, self._narrow_slabs, seconds=3.1, place=f"{__name__}.sum_narrow"
+            *sum_arguments, self._narrow_slabs, seconds=3.1, import_path=f"{__name__}.sum_narrow"
         )(sum_narrow)
         self.sum_wide = kernel(
-            *sum_arguments, self._wide_slabs, seconds=3.1, place=f"{__name__}.sum_wide"
+            *sum_arguments, self._wide_slabs, seconds=3.1, import_path=f"{__name__}.sum_wide"
         )(sum_wide)
 
     def _add_order_stages(self) -> None:
@@ -329,12 +329,12 @@ class NineStages:
         self.find_triples_narrow = kernel(
             *(*find_arguments, self._narrow_slabs, triples),
             seconds=4.6,
-            place=f"{__name__}.find_triples_narrow",
+            import_path=f"{__name__}.find_triples_narrow",
         )(find_triples_narrow)
         self.find_triples_wide = kernel(
             *(*find_arguments, self._wide_slabs, triples),
             seconds=4.7,
-            place=f"{__name__}.find_triples_wide",
+            import_path=f"{__name__}.find_triples_wide",
         )(find_triples_wide)
 
         map_indices = int32[:, ::1]

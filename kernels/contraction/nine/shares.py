@@ -494,10 +494,10 @@ class ShareStages:
         wide = *shared, kind_of(make_slabs(wide=True)), kind_of(make_class_sums(wide=True))
         # Both functions have the name that their builder gives them, so each kernel gets its own.
         self.sum_environments_narrow = kernel(
-            *narrow, seconds=7.2, place=f"{__name__}.sum_environments_narrow"
+            *narrow, seconds=7.2, import_path=f"{__name__}.sum_environments_narrow"
         )(sum_environments_narrow)
         self.sum_environments_wide = kernel(
-            *wide, seconds=6.4, place=f"{__name__}.sum_environments_wide"
+            *wide, seconds=6.4, import_path=f"{__name__}.sum_environments_wide"
         )(sum_environments_wide)
 
         pivot = kind_of(pivot_sum_arrays.pivot)

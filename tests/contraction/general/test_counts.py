@@ -22,7 +22,7 @@ from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.join import join as join_kernel
 from gpusudoku.kernels.contraction.general.join import probe
 from tests import naive
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 from tests.contraction.general.boards import RUNNING, clues_only, count, empty, join_of, summed
 
 CLUES = {
@@ -44,7 +44,7 @@ def test_counts_equal_the_reference_implementation(shape: str) -> None:
     for seed in range(6):
         board = puzzle(shape, low + (high - low) * seed // 6, seed)
         if seed % 3 == 2 and board.clues:
-            board = spoilt(board, seed)
+            board = with_wrong_clue(board, seed)
         expected = naive.count(board)
         for orientation in board, board.transposed():
             assert count(orientation) == expected
@@ -65,7 +65,7 @@ def test_empty_boards(shape: str) -> None:
 def test_full_boards(shape: str) -> None:
     board = puzzle(shape, Geometry.parse(shape).cells, 1)
     assert count(board) == 1
-    assert count(spoilt(board, 2)) == 0
+    assert count(with_wrong_clue(board, 2)) == 0
 
 
 @pytest.mark.parametrize(

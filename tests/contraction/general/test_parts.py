@@ -16,7 +16,7 @@ from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.planning import contraction as planned
 from tests import naive
-from tests.boards import full_grid, puzzle, spoilt
+from tests.boards import full_grid, puzzle, with_wrong_clue
 from tests.contraction.general.boards import clues_only, join_of, summed
 
 WHOLE = TooExpensive("too expensive to contract: said for a test")
@@ -61,7 +61,7 @@ def test_all_digits_of_the_widest_board() -> None:
 
 
 def test_contradictions_are_left_out() -> None:
-    board = spoilt(puzzle("3x3", 60, 5), 1)
+    board = with_wrong_clue(puzzle("3x3", 60, 5), 1)
     assert naive.count(board) == 0
     assert simplify([board]) == simplify([]) == divide([]) == []
     parts = parts_of(Board([1, 1] + [0] * 14))

@@ -11,7 +11,7 @@ from gpusudoku.contraction.nine.batch import count_cheap_boards
 from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cpu import CpuEngine
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 from tests.contraction.nine.counted import (
     GRIDS,
     NINE,
@@ -71,7 +71,7 @@ def test_random_boards(clues: int) -> None:
 def test_contradictions() -> None:
     without_solution = 0
     for seed in range(40):
-        board = spoilt(puzzle(NINE, 24 + seed % 20, seed), seed)
+        board = with_wrong_clue(puzzle(NINE, 24 + seed % 20, seed), seed)
         total = searched(board)
         assert contracted(board) == total
         without_solution += total == 0 and not board.conflicts
@@ -136,7 +136,7 @@ def test_threads_do_not_change_counts() -> None:
 
 def test_cheap_and_expensive_boards_of_a_batch() -> None:
     boards = [puzzle(NINE, clues, clues) for clues in (24, 9, 30, 22, 81, 26)]
-    boards.append(spoilt(boards[-1], 3))
+    boards.append(with_wrong_clue(boards[-1], 3))
     expected = [contracted(board) for board in boards]
     counts, expensive = count_cheap_boards(boards, 2, 1 << 30)
     assert expensive == [1]

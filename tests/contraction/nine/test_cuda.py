@@ -14,7 +14,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability, engine
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.kernels.contraction.nine import pair_sums
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 from tests.contraction.nine.counted import candidates_of, multiplied, searched, summed
 
 pytestmark = pytest.mark.skipif(
@@ -31,8 +31,8 @@ def counts_on_both(board: Board) -> tuple[int, int]:
 @pytest.mark.parametrize(
     "board",
     [puzzle("3x3", 24, 24), puzzle("3x3", 45, 45), puzzle("2x3", 9, 1),
-     *(spoilt(puzzle("3x3", 30, seed), seed) for seed in range(2))],
-    ids=["24 clues", "45 clues", "another shape, on threads", "spoilt", "spoilt, too"],
+     *(with_wrong_clue(puzzle("3x3", 30, seed), seed) for seed in range(2))],
+    ids=["24 clues", "45 clues", "another shape, on threads", "a wrong clue", "another wrong clue"],
 )  # fmt: skip
 def test_counts(board: Board) -> None:
     simulated_count, cpu_count = counts_on_both(board)

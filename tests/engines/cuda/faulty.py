@@ -52,8 +52,8 @@ class Faulty(Gpu):
             with self.errors():
                 self.count_call()
 
-    def configured(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
-        launch = super().configured(kernel, blocks, threads, *arrays)
+    def prepare_launch(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
+        launch = super().prepare_launch(kernel, blocks, threads, *arrays)
 
         def counting_launch(*arguments: Any) -> None:
             self.count_call()

@@ -23,7 +23,7 @@ from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.runs.counting import resume
 from tests import naive
-from tests.boards import puzzle, search_boards, spoilt
+from tests.boards import puzzle, search_boards, with_wrong_clue
 from tests.contraction.nine.counted import candidates_of, summed
 from tests.engines.cuda.faulty import LOST, Faulty
 from tests.engines.cuda.simulator import MANY, ON_SIMULATOR, short_launches
@@ -137,7 +137,7 @@ def test_a_listing_continues_on_the_other_gpu(
 
 
 def test_a_batch_continues_on_the_other_gpu() -> None:
-    boards = [spoilt(BOARD, 1), BOARD, puzzle("2x3", 13, 1), puzzle("2x3", 12, 3)]
+    boards = [with_wrong_clue(BOARD, 1), BOARD, puzzle("2x3", 13, 1), puzzle("2x3", 12, 3)]
     expected = [naive.count(board) for board in boards]
     for call in calls_of(lambda engine: search_boards(boards, engine), 2)[5::13]:
         assert search_boards(boards, Gpus(Faulty(0, call), Faulty(1))).counts == expected, call

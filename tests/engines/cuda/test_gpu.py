@@ -19,7 +19,7 @@ from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, search_boards, spoilt, stream_solutions
+from tests.boards import CLUES, full_grid, puzzle, search_boards, stream_solutions, with_wrong_clue
 
 pytestmark = pytest.mark.gpu
 
@@ -64,12 +64,12 @@ def test_known_counts(engine: Any) -> None:
     grid[grid == 64] = 0
     assert search(Board(grid, Geometry(8, 8)), engine=engine).count == 1
     full = Board(full_grid(Geometry(3, 3), 0), Geometry(3, 3))
-    assert search(spoilt(full, 0), engine=engine).count == 0
+    assert search(with_wrong_clue(full, 0), engine=engine).count == 0
 
 
 def test_many_boards(engine: Any) -> None:
     boards = [puzzle("3x3", 32, seed) for seed in range(200)]
-    boards.append(spoilt(boards[0], 0))
+    boards.append(with_wrong_clue(boards[0], 0))
     counts = [result.count for result in count_many(boards, engine=engine)]
     assert counts == [result.count for result in count_many(boards, device="cpu")]
     for cutoff in (None, 1e300):

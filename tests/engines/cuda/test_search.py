@@ -20,7 +20,7 @@ from gpusudoku.options import Options
 from gpusudoku.search import frontier
 from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import full_grid, puzzle, search_boards, spoilt, stream_solutions
+from tests.boards import full_grid, puzzle, search_boards, stream_solutions, with_wrong_clue
 from tests.engines.cuda.faulty import Faulty
 from tests.engines.cuda.simulator import (
     CLUES,
@@ -59,7 +59,7 @@ def test_boards_that_are_empty_or_full() -> None:
     assert count_simulated(Board.empty(Geometry(2, 2))) == 288
     full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
     assert count_simulated(full) == 1
-    assert count_simulated(spoilt(full, 0)) == 0
+    assert count_simulated(with_wrong_clue(full, 0)) == 0
 
 
 @pytest.mark.parametrize("limit", [1, 35, 36, 37, 2**64])
@@ -95,7 +95,7 @@ def test_statistics_of_a_contraction() -> None:
 
 def test_several_roots() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([11, 36, 12, 14])]
-    boards[1] = spoilt(boards[1], 0)
+    boards[1] = with_wrong_clue(boards[1], 0)
     totals = [naive.count(board) for board in boards]
     for cutoff in (None, 1e30):
         assert search_boards(boards, CudaEngine(), Options(cutoff=cutoff)).counts == totals
@@ -207,7 +207,7 @@ def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(result.stats.utilisation) > 0
     full = Board(full_grid(Geometry(2, 3), 0), Geometry(2, 3))
     assert count(full, engine=two_gpus(), method="search").count == 1
-    boards = [spoilt(full, 0), *(puzzle("2x3", clues, clues) for clues in (11, 36, 12))]
+    boards = [with_wrong_clue(full, 0), *(puzzle("2x3", clues, clues) for clues in (11, 36, 12))]
     assert search_boards(boards, two_gpus()).counts == [naive.count(board) for board in boards]
 
 

@@ -17,7 +17,7 @@ from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
 from tests import naive
-from tests.boards import puzzle, run_uncompiled, spoilt
+from tests.boards import puzzle, run_uncompiled, with_wrong_clue
 
 
 def random_boards(clues: int, boards: int, seed: int) -> list[Board]:
@@ -26,7 +26,7 @@ def random_boards(clues: int, boards: int, seed: int) -> list[Board]:
 
 def test_counts_equal_the_contraction() -> None:
     boards = [b for clues in (22, 24, 26, 28) for b in random_boards(clues, 60, clues)]
-    boards += [spoilt(board, seed) for seed, board in enumerate(boards[:60])]
+    boards += [with_wrong_clue(board, seed) for seed, board in enumerate(boards[:60])]
     search_counts = [result.count for result in count_many(boards, device="cpu", method="search")]
     contraction_counts = [
         result.count for result in count_many(boards, device="cpu", method="contraction")
@@ -48,7 +48,7 @@ def test_techniques_and_strategies_save_nodes(
     run_uncompiled(monkeypatch)
     monkeypatch.setattr(cpu_engine, "WIDTH", 2)
     visited_nodes = 0
-    for board in [puzzle("3x3", 27, 2), spoilt(puzzle("3x3", 28, 5), 1)]:
+    for board in [puzzle("3x3", 27, 2), with_wrong_clue(puzzle("3x3", 28, 5), 1)]:
         expected = naive.count(board)
         for limit in None, 3:
             result = count(board, device="cpu", jobs=1, method="search", limit=limit,
@@ -64,7 +64,7 @@ def test_counts_are_the_same_on_any_number_of_lanes(
 ) -> None:
     monkeypatch.setattr(cpu_engine, "WIDTH", 2)
     boards = [puzzle(shape, clues, seed) for seed in range(2)] + [
-        spoilt(puzzle(shape, clues, 2), 1)
+        with_wrong_clue(puzzle(shape, clues, 2), 1)
     ]
     outcomes = []
     for is_wide in True, False:

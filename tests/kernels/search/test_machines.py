@@ -17,7 +17,7 @@ from gpusudoku.kernels.search.step import step
 from gpusudoku.kernels.search.techniques import apply_pairs, find_conflicts
 from gpusudoku.kernels.search.tracing import traced
 from gpusudoku.search.frontier import Frontier
-from tests.boards import puzzle, spoilt
+from tests.boards import puzzle, with_wrong_clue
 
 NONE, SINGLES, ALL = 0, 3, 31
 SHAPES = ["1x1", "2x3", "3x3", "2x5", "4x4", "2x7"]
@@ -28,7 +28,7 @@ def boards_of(shape: str, lanes: int) -> NDArray[Any]:
     geometry = Geometry.parse(shape)
     clues = np.linspace(geometry.cells, geometry.cells // 4, lanes).astype(int).tolist()
     boards = [puzzle(geometry, number, seed) for seed, number in enumerate(clues)]
-    boards = [spoilt(board, i) if i % 4 == 3 else board for i, board in enumerate(boards)]
+    boards = [with_wrong_clue(board, i) if i % 4 == 3 else board for i, board in enumerate(boards)]
     packing = Shape(geometry.box_rows, geometry.box_columns)
     memory = packing.memory(lanes)
     memory[: packing.planes] = Frontier.of(boards).boards[:, : packing.planes].T

@@ -22,7 +22,7 @@ from tests.boards import (
     puzzle,
     run_uncompiled,
     search_boards,
-    spoilt,
+    with_wrong_clue,
 )
 
 
@@ -36,20 +36,20 @@ def counted(board: Board, **options: Any) -> int:
     ("shape", "nodes"), [("2x2", 238), ("2x3", 2052), ("3x3", 190), ("2x5", 24), ("4x4", 12)]
 )
 def test_counts_equal_naive_counts(shape: str, nodes: int) -> None:
-    """Boards with solutions, spoilt ones, which mostly have none, and full ones.
+    """Boards with solutions, boards with a wrong clue, most of which have none, and full ones.
 
     The number of nodes tells whether cells are chosen, and techniques applied, as before.
     """
     visited_nodes = 0
     for seed in range(4 if shape in ("2x5", "4x4") else 12):
         board = puzzle(shape, CLUES[shape], seed)
-        for tried_board in board, spoilt(board, seed):
+        for tried_board in board, with_wrong_clue(board, seed):
             result = count(tried_board, device="cpu", method="search", jobs=1)
             assert result.count == naive.count(tried_board), tried_board
             visited_nodes += result.stats.nodes
     assert visited_nodes == nodes
     full = puzzle(shape, board.geometry.cells, 1)
-    assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
+    assert (counted(full), counted(with_wrong_clue(full, 2))) == (1, 0)
 
 
 @pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 330), ("4x4", 120, 22641)])
@@ -81,7 +81,7 @@ def test_strategies_and_techniques(
             monkeypatch.setattr(cpu_engine, "WIDTH", 1 + 4 * seed)
             board = puzzle(shape, clues, seed)
             assert counted(board, **how) == naive.count(board)
-            wrong = spoilt(puzzle(shape, clues + 4, seed), seed) if clues else board
+            wrong = with_wrong_clue(puzzle(shape, clues + 4, seed), seed) if clues else board
             assert counted(wrong, **how) == naive.count(wrong)
     for text in ["11..............", "1...1...........", "1....1.........."]:
         assert counted(parse(text), **how) == 0
@@ -110,7 +110,7 @@ def test_published_totals(shape: str, total: int) -> None:
 
 def test_several_boards_at_once_keep_their_counts() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([8, 36, 12, 9, 20, 8])]
-    boards[3] = spoilt(puzzle("2x3", 36, 3), 3)
+    boards[3] = with_wrong_clue(puzzle("2x3", 36, 3), 3)
     for jobs in [1, 2]:
         counts = search_boards(boards, CpuEngine(jobs)).counts
         assert counts == [naive.count(board) for board in boards]

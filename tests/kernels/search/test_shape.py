@@ -7,12 +7,12 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.kernels.kernel import PYTHON_BOARDS
+from gpusudoku.kernels.kernel import MAX_PYTHON_BOARDS
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search import shape as shape_module
 from gpusudoku.kernels.search.shape import SearchSettings, Shape, has_avx512
 from gpusudoku.search.frontier import Frontier
-from tests.boards import puzzle, spoilt, unpack_candidates
+from tests.boards import puzzle, unpack_candidates, with_wrong_clue
 from tests.techniques import given_clues
 
 
@@ -115,13 +115,13 @@ def test_python_and_the_kernel_give_the_same_boards(shape: str) -> None:
     """The first boards of a process run in plain Python, more of them in a compiled kernel."""
     settings = SearchSettings()
     boards = [puzzle(shape, clues, clues) for clues in (0, 9, 20, 30)]
-    boards.append(spoilt(boards[-1], 1))
+    boards.append(with_wrong_clue(boards[-1], 1))
     boards.append(Board([1, 1, *boards[0].cells[2:]], boards[0].geometry))
     for name in "pack", "expand":
         getattr(cpu, name).cache_clear()
     packed = Frontier.of(boards)
     simplified = packed.simplified(settings)
-    packed_by_kernel = Frontier.of(boards * PYTHON_BOARDS)
+    packed_by_kernel = Frontier.of(boards * MAX_PYTHON_BOARDS)
     assert (packed_by_kernel.boards[: len(boards)] == packed.boards).all()
     simplified_by_kernel = packed_by_kernel.simplified(settings)
     assert 4 <= len(simplified) < len(boards)

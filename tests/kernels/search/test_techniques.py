@@ -15,7 +15,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import parse
 from gpusudoku.logic import simplify
 from tests import naive
-from tests.boards import CLUES, puzzle, run_uncompiled, spoilt
+from tests.boards import CLUES, puzzle, run_uncompiled, with_wrong_clue
 from tests.techniques import Candidates, candidates, given_clues, outcome, reference
 
 SETS = {
@@ -37,13 +37,13 @@ BOARDS = {"1x1": 2, "1x4": 12, "4x1": 12, "2x2": 24, "2x3": 24, "3x2": 24, "2x4"
 
 
 def boards(shape: str, board_count: int) -> list[Board]:
-    """Make boards with enough clues to begin, too few to end quickly; every third is spoilt."""
+    """Make boards with enough clues to begin, too few to end quickly; a third have a wrong clue."""
     geometry = Geometry.parse(shape)
     counts = (
         np.linspace(geometry.cells * 0.26, geometry.cells * 0.42, board_count).astype(int).tolist()
     )
     puzzles = [puzzle(geometry, clues, seed) for seed, clues in enumerate(counts)]
-    return [spoilt(board, i) if i % 3 == 2 else board for i, board in enumerate(puzzles)]
+    return [with_wrong_clue(board, i) if i % 3 == 2 else board for i, board in enumerate(puzzles)]
 
 
 def check(board: Board, names: str, expected: Candidates | None) -> None:
@@ -118,7 +118,7 @@ def test_no_solution_is_lost(shape: str, names: str, monkeypatch: pytest.MonkeyP
         solutions = list(naive.solutions(board))
         for cell, digits in enumerate(candidates(simplify(board, names))):
             assert {solution[cell] for solution in solutions} <= digits
-        wrong_board = spoilt(board, seed)
+        wrong_board = with_wrong_clue(board, seed)
         assert not simplify(wrong_board, names).contradictory or naive.count(wrong_board, 1) == 0
 
 
