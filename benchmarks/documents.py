@@ -102,7 +102,7 @@ def show_report(path: Path) -> None:
     """Print the recorded searches of the report's boards, and the report's figures."""
     runs = runs_for(path, "report")
     cases = group_runs(runs, "board", "propagate", "way", "limit")
-    print("Exploratory decomposition: until the first solution, as in the report, and for all."
+    print("Exploratory decomposition: searches for one solution, as in the report, and for all."
           f" {describe_repeats(cases.values())}\n")  # fmt: skip
     # Each row has two cases: a search for one solution, and for all solutions.
     rows = []

@@ -212,7 +212,7 @@ def checks(bench: Bench) -> list[Step]:
     if len(bench.gpus) > 1:
         gpu_numbers += [(gpu.number,) for gpu in bench.gpus]
     if not bench.gpus[0].simulated:
-        # One GPU does the work of two: its boards are moved to itself through the host.
+        # One GPU takes the place of two, and gives boards to itself through the host.
         gpu_numbers.append((0, 0))
     for numbers, method in product(gpu_numbers, ("search", "contraction")):
         add(f"{method} of @{nine} by GPUs {numbers}", count_by_gpus, nine, method, numbers)

@@ -170,7 +170,7 @@ def simplify_list(name: str, boards: Sequence[Board]) -> list[Run]:
 
 
 def time_lists(lists: dict[str, list[Board]], repeats: int) -> list[Run]:
-    """Return the runs of searches for one solution of each board of a list, on one thread."""
+    """Search one solution of every board of each list, on one thread, and return the runs."""
     engine = make_engine(device="cpu", jobs=1)
     impossible = parse(IMPOSSIBLE)
     contraction = gpusudoku.count(impossible, engine=engine, device="cpu", method="contraction")

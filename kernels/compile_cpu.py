@@ -190,7 +190,7 @@ def _make_entry(
 
 
 def _numba_type(kind: Kind | None) -> Any:
-    """Return Numba's type for a kind."""
+    """Return Numba's type for arguments or results of a kind; for None, that of no result."""
     if kind is None:
         return types.none
     if isinstance(kind, tuple):

@@ -139,7 +139,7 @@ class Uncompiled:
 
     name = ""
     seconds = 0.0
-    kept = True
+    is_cached = True
 
     def __init__(self, python: Callable[..., Any]) -> None:
         self._python = python
@@ -151,7 +151,7 @@ class Uncompiled:
     def load(self) -> None:
         """Do nothing: there is nothing to load."""
 
-    def fetch(self) -> bool:
+    def load_from_cache(self) -> bool:
         """Report that the kernel is loaded."""
         return True
 

@@ -129,7 +129,10 @@ class Destination(NamedTuple):
             target[start : start + len(rows)] = self.array(rows)
 
     def give(self, values: NDArray[Any], out: Any) -> Any:
-        """Return an array of the library; or fill and return ``out``, see ``writable``."""
+        """Return ``values`` as an array of the library; or write them to ``out`` and return that.
+
+        ``writable`` says what ``out`` may be.
+        """
         if out is None:
             return self.array(values)
         target = writable(out, values.shape, values.dtype)

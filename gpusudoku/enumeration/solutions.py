@@ -476,9 +476,9 @@ class Solutions(Slice):
     def sample_blocks(
         self, n: int, seed: int | None = None, *, distinct: bool = False, first: int = 0
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """Yield the rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n.
+        """Yield the rows of ``sample`` in blocks, uint8 (k, cells), in constant memory.
 
-        ``first`` is the number of the first row to yield, for parts of a sample.
+        (With ``distinct``, all drawn numbers are in memory.) ``first`` is the first row to yield.
         """
         blocks = self._samples(n, seed, distinct, first)
         return self._stoppable(map(self._destination.array, blocks))

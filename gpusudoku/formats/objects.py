@@ -145,7 +145,10 @@ class _ObjectReader:
         self._parsers: dict[Geometry | None, LineParser] = {}
 
     def split_lines(self, lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the board and the extra texts of lines that are objects like the last one."""
+        """Yield the board and the extra texts of each line, up to the first that is not alike.
+
+        Alike are objects with the names, in the same order, and the box shape of the last object.
+        """
         with suppress(ValueError, RecursionError, FormatError):
             for line in lines:
                 text = line.strip(" \t")

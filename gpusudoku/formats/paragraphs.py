@@ -135,7 +135,8 @@ class Paragraph:
 def split_paragraphs(lines: Iterable[NumberedLine]) -> Iterator[Paragraph]:
     """Yield every paragraph that has a row. In an .sdk file only the section [Puzzle] counts.
 
-    A blank line below a title does not end a paragraph, and a title ends the grid above it. Text
+    A blank line ends a paragraph, unless it is below a title or is a row without a digit. A title
+    ends the grid above it. Text
     below the last grid is omitted.
     """
     is_first = True

@@ -168,12 +168,15 @@ class Row:
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """The possible numbers of cells: that of tokens, if more than one, or of characters."""
+        """The possible numbers of cells: of tokens, if there are several, and of characters.
+
+        Only tokens count in rows of fields, and if the tokens are certainly numbers.
+        """
         token_count = len(self.tokens)
         if self.by_fields:
             has_two = self.ends_in_gap and token_count > 0
             return (token_count, token_count - 1) if has_two else (token_count,)
-        # Only -1 and decimals show that tokens are numbers; this check is much faster.
+        # Without -1 or a decimal, tokens are not certainly numbers; this check is much faster.
         may_be_numbers = b"-1" in self.text or b".0" in self.text
         if token_count > 1 and may_be_numbers and are_numbers(self.tokens):
             return (token_count,)

@@ -155,9 +155,10 @@ def interrupt_status() -> int:
 
 @contextmanager
 def interrupt_grace(seconds: float) -> Iterator[None]:
-    """Allow the process ``seconds`` to end by itself after a signal in the block.
+    """Allow the process ``seconds``, at least PATIENCE_SECONDS, to end after a signal in the block.
 
-    If ``seconds`` is infinite, the process may survive Ctrl-C: each one raises a KeyboardInterrupt.
+    If ``seconds`` is infinite, the process may survive Ctrl-C: each one, and not only the first,
+    raises a KeyboardInterrupt.
     Other signals still end the process.
     """
     outer_seconds = _signals.grace_seconds

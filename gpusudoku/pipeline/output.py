@@ -532,6 +532,6 @@ def _stat(path: str) -> os.stat_result | None:
     """Return the status of a file, ``-`` for standard input; None if it does not exist."""
     try:
         return os.fstat(sys.stdin.fileno()) if path == "-" else Path(path).stat()
-    # The ValueError is for the text of a board: a path must not contain a NUL byte.
+    # A ValueError: stdin is closed, or the path is the text of a board, with a NUL byte.
     except (OSError, AttributeError, ValueError):
         return None

@@ -360,6 +360,6 @@ def _is_long(seconds: float, options: Options) -> bool:
         return False
     if options.limit is None:
         return seconds > LONG_SECONDS
-    # The estimate is for all solutions, but the search ends at the limit. Of a search that would
-    # take decades it says nothing: any limit may be reached soon.
+    # The estimate is for all solutions, but the search ends at the limit. An estimate of
+    # decades does not tell how soon the limit is reached.
     return options.limit > FEW_SOLUTIONS and LONG_SECONDS < seconds <= DECADES

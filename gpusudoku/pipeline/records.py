@@ -303,7 +303,7 @@ def with_gaps(column: Any, has_value: NDArray[np.bool_]) -> Any:
 def _as_byte_array(texts: list[Any]) -> NDArray[np.bytes_] | None:
     """Return a list of texts as an array of bytes.
 
-    None if a value is not a text or may need quotes. None, too, if the array would be large,
+    None if a value is not an ASCII text or may need quotes. None, too, if the array would be large,
     because a few texts are much longer than the others.
     """
     if {*map(type, texts)} != {str}:

@@ -426,8 +426,8 @@ def _read_any(
 def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputError]:
     """Read the boards of an argument that is not an existing file.
 
-    It is either the text of a board, or a file name with a typing error. Whatever is short enough
-    for a file name must have a pattern that only boards have.
+    It is either the text of a board, or a file name with a typing error. A text of few cells
+    counts as a board only if it is long, or has a pattern that only boards have.
     """
     if not text.strip():
         yield _bad_argument(text, f"{shown(text)}: the text of a board is empty", "empty text")
@@ -438,7 +438,8 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     cells = 0
     if error is None:
         cells = batches[0].geometry.cells  # type: ignore[union-attr]
-    # The candidates of a small board are longer than a file name, too.
+    # A few cells can take many characters: the candidates of a small board, such as {12}{1234}.
+    # File names that are as long usually contain blanks.
     is_long = len(text) >= _CERTAIN_CELLS and (" " not in text or text.startswith("{"))
     is_certain = is_long or _CERTAIN.search(text)
 

@@ -188,10 +188,11 @@ def parse_keep(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
 
 
 def describe_empty_twins(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:
-    """Describe two empty lines because of which no puzzle has this pattern; None without them.
+    """Name two empty lines that rule out a puzzle with this pattern; None if there are none.
 
     Two empty rows of a band can be exchanged in any solution, which gives a second one. So can two
-    empty columns of a stack. If boxes have one row, any two rows can be exchanged.
+    empty columns of a stack. If boxes have one row, any two rows can be exchanged; the same holds
+    for columns.
     """
     n = geometry.n
     grid = pattern.reshape(n, n)

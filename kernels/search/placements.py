@@ -257,7 +257,7 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
 
     @jit
     def push_rests(searches, lanes):
-        """Push the boards without the guessed placements, to be searched later."""
+        """Push each lane's board that lacks the guessed placement, to be searched later."""
         while lanes != ZERO:
             lane = lowest_index(lanes)
             lanes &= lanes - ONE

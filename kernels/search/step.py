@@ -44,7 +44,10 @@ class Steps(NamedTuple):
 
 
 def build_steps(shape: Shape, techniques: int, lanes: int, with_lasting: bool = False) -> Steps:
-    """Make the functions for memories with this number of lanes; see ``traced`` and ``step``."""
+    """Make the functions that a kernel calls for a memory of this many lanes.
+
+    The numbers say how many values each returns, see ``traced``. For ``with_lasting`` see ``step``.
+    """
     return Steps(
         traced(step, 4 if with_lasting else 3, shape, lanes, techniques, with_lasting),
         traced(apply_pairs, 1, shape, lanes, techniques),

@@ -1,4 +1,4 @@
-"""A text that is no board is an error with its place. Other boards are read, unless all are wrong."""
+"""A text that is no board is an error with its place; others are read, unless all are wrong."""
 
 from __future__ import annotations
 

@@ -238,10 +238,11 @@ class PathMaps:
 
 
 def _permute(columns: Ints, interchangeable: list[list[int]], numbers: NDArray[Any]) -> Slots:
-    """Permute interchangeable columns, int64 (k, bands, n), by the permutations with k numbers.
+    """Permute the slots ``columns``, int64 (k, bands, n): row i by the permutation ``numbers[i]``.
 
-    A number below the product of the factorials of the sizes of all sets consists of the number of
-    a permutation of each set, and this of the choices of an image for each column in turn.
+    Only columns of one set of ``interchangeable`` are exchanged. A number encodes one permutation
+    of each set. Such a permutation is encoded as a choice for each column in turn: which of the
+    images that are still free it gets.
     """
     rows = np.arange(len(columns))
     column_count = sum(map(len, interchangeable))

@@ -267,7 +267,7 @@ class NineOrder:
         return triples
 
     def _sums_of(self, orbit: int, stop: NDArray[np.int64]) -> Slabs:
-        """Return the kept sums of a pair; they are meaningless once ``stop[0]`` is not 0.
+        """Return and keep the sums of an orbit's representative; invalid once ``stop[0]`` is not 0.
 
         Threads that need the same sums at the same time may each make them, which takes little time
         and no lock.

@@ -240,11 +240,11 @@ def level_bounds(index, branches, branch, level):
 
 @inlined
 def last_level_steps(index, levels, level, entry_count):
-    """Return the steps that the entries of the last level take."""
+    """Estimate the steps of the entries of the last level, as if none were skipped."""
     steps = ENTRY_STEPS * entry_count
     for line in range(index.set_words.shape[0]):
         words = levels.counts[level, line] * index.plane_count[line]
-        # The memo has one total for each partition.
+        # A total is computed once for each partition, as the memo keeps it.
         steps += words * min(entry_count, index.memo_sizes[line])
     return steps
 

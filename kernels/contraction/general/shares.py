@@ -144,7 +144,10 @@ def collect_classes(levels, classes, state, line, level):
 
 @inlined
 def summed_class_total(classes, state, line, level, summed_class):
-    """Add up the multiplicities of a crossing line's remaining entries that fit a class."""
+    """Return a crossing line's total for a class of the summed line's entries.
+
+    It adds up the multiplicities of the remaining entries whose class is orthogonal to that class.
+    """
     multiplicities = 0
     set_words = classes.set_words[line, level]
     start = classes.set_begin[line, level] + summed_class * set_words

@@ -106,7 +106,7 @@ def classify_entries(lists, indexing, maps, entry_classes):
 
 @jitable
 def _find_classes(line, box, lists, indexing, maps, entry_classes):
-    """Write the classes of a line's entries in a box, as they are met; return their number."""
+    """Write a line's classes in a box, numbered by first occurrence; return how many there are."""
     packed_counts = entry_classes.packed_counts
     previous_class = entry_classes.previous_class
     last_class = entry_classes.last_class

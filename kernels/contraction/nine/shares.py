@@ -98,7 +98,8 @@ def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_su
 @jitable
 def _count_solutions(a_class_count, shape, class_sums):
     """Return the number of solutions of a pair, divided by all divisors."""
-    # For each index of C, ``by_a`` has every T once. P's tensor is the factor that T is without.
+    # For an index of C, the values of ``by_a`` add up to the sum of all its T. T lacks the factor
+    # of P's tensor, which is in ``pivots``.
     count = np.int64(0)
     for index_c in range(shape[C, P]):
         element = class_sums.pivots[index_c]
