@@ -319,7 +319,7 @@ def test_a_part_overwrites_an_old_record_although_it_was_killed(
     """The process is killed when all boards are finished, and only the record is missing."""
     saved_run = checkpointed(["count", "--part", "2/2", "--force"])
     record = tmp_path / "out.txt.part.json"
-    keep = RunStore.keep
+    keep = RunStore.save_facts
     record.write_text("of an older run")
 
     def interrupted(store, facts):
@@ -328,7 +328,7 @@ def test_a_part_overwrites_an_old_record_although_it_was_killed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(RunStore, "keep", interrupted)
+        patch.setattr(RunStore, "save_facts", interrupted)
         assert saved_run()[0] == 130
     for _ in range(2):
         assert saved_run.resume() == (0, "", "")
