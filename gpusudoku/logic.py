@@ -100,10 +100,10 @@ def simplify(
 
     board = board_of(board, box)
     settings = SearchSettings(parse_techniques(techniques))
-    result = Frontier.of([board]).simplified(settings)
-    if len(result) == 0:
+    frontier = Frontier.of([board]).simplified(settings)
+    if len(frontier) == 0:
         return Simplified(board, board.candidates, contradictory=True)
-    candidates = result.candidates[0]
+    candidates = frontier.candidates[0]
     # Without techniques, no digit is placed, even if a cell has a single candidate.
     cells = single_digits(candidates) if settings.techniques else board.cells
     simplified = Board(cells, board.geometry, candidates=board.given_candidates)
@@ -214,12 +214,12 @@ def explain(
             grid.apply(step)
             steps.append(step)
             contradiction = grid.contradiction(checks_digits)
-    result = grid.board()
+    last_board = grid.board()
     if contradiction:
         ending = f"a contradiction: {contradiction}"
-    elif result.is_full:
+    elif last_board.is_full:
         ending = "the board is solved"
     else:
-        cells = f"{result.empty_cells} empty cell{'' if result.empty_cells == 1 else 's'}"
+        cells = f"{last_board.empty_cells} empty cell{'' if last_board.empty_cells == 1 else 's'}"
         ending = f"nothing more is found, with {cells} left"
-    return Explained(puzzle, result, grid.masks(), tuple(steps), bool(contradiction), ending)
+    return Explained(puzzle, last_board, grid.masks(), tuple(steps), bool(contradiction), ending)

@@ -422,10 +422,10 @@ class ResultBlock(RowBlock):
             solution = Board.of_digits(cells.copy(), board.geometry) if n else None
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
-    def select(self, mask: Any) -> Self:
-        """Return the rows that ``mask``, bool (B) or a slice, selects."""
-        boards = self.boards.select(host_array(mask))
-        return replace(super().select(mask), boards=boards, lines=None)
+    def select(self, rows: Any, /) -> Self:
+        """Return some rows, given as a slice, a mask, bool (B), or indices, int64 (k)."""
+        boards = self.boards.select(host_array(rows))
+        return replace(super().select(rows), boards=boards, lines=None)
 
     def chosen(self, mask: Any) -> Self:
         """Return the same as ``select``, which replaces this method."""

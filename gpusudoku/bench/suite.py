@@ -466,10 +466,10 @@ def _row(measured: Measurement, one_thread: Measurement | None) -> Row:
 def _columns_of_runs(measured: Measurement, one_thread: Measurement | None) -> Row:
     """Return the columns that are computed from at least one run."""
     runs = measured.runs
-    result = runs[0]
+    first_run = runs[0]
     seconds = measured.seconds
     median_seconds = median(seconds)
-    stats = result.stats if isinstance(result.stats, SearchStats) else None
+    stats = first_run.stats if isinstance(first_run.stats, SearchStats) else None
     nodes = stats.nodes if stats else 0
     one_thread_seconds = median(one_thread.seconds) if one_thread else None
     utilisations = [mean(run.stats.utilisation) for run in runs if run.stats.utilisation]
@@ -477,15 +477,15 @@ def _columns_of_runs(measured: Measurement, one_thread: Measurement | None) -> R
     # A speed-up is also wrong if the run on one thread was starved.
     shares = [entry.core_share for entry in (measured, one_thread) if entry is not None]
     return {
-        "solutions": result.count,
-        "method": result.method,
+        "solutions": first_run.count,
+        "method": first_run.method,
         "cutoff_reached": stats is None or stats.cutoff_reached,
         "median": median_seconds,
         "minimum": min(seconds),
         "maximum": max(seconds),
         "deviation": stdev(seconds) if len(seconds) > 1 else 0.0,
         "speed_up": _ratio(one_thread_seconds, median_seconds),
-        "solutions_per_second": result.count / median_seconds if median_seconds else None,
+        "solutions_per_second": first_run.count / median_seconds if median_seconds else None,
         "nodes_per_second": _ratio(nodes, median_seconds),
         "utilisation": mean(utilisations) if len(utilisations) == len(runs) else None,
         "thread_utilisation": [mean(thread) for thread in utilisations_by_thread] or None,

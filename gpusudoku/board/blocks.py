@@ -32,7 +32,7 @@ SMALL_SECONDS = 0.002
 kernels takes longer than they do, and only one thread at a time can run that."""
 PAUSE_SECONDS = 0.1
 """If a stream of boards pauses for this long, the boards before the pause become a block."""
-PATIENCE_SECONDS = 0.5
+MAX_THREAD_SECONDS = 0.5
 """Time after which a thread abandons a block, and all threads process it together."""
 
 Do = Callable[[Batch, bool], Generator[Any, None, None]]
@@ -74,22 +74,22 @@ def in_blocks(
     blocks are quick, each thread processes one of its own, and the reading thread processes small
     ones itself. A block that takes too long is processed again, by all threads.
     """
-    pace = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, max_boards)
+    chunk_size = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, max_boards)
     costs: dict[Geometry, MeanCost] = {}  # of a board of each shape
     is_quick = False
     slowdown = 1.0  # the elapsed time of a block divided by the time of its thread on a core
 
     def read_blocks() -> Iterator[_ReadBlock]:
-        blocks = blocks_of(batches, pace)
+        blocks = blocks_of(batches, chunk_size)
         while True:
-            size = pace.size
+            size = chunk_size.size
             start = time.perf_counter()
             boards = next(blocks, None)
             if boards is None:
                 return
             yield _ReadBlock(boards, size, time.perf_counter() - start)
 
-    def where(block: _ReadBlock) -> Schedule:
+    def choose_schedule(block: _ReadBlock) -> Schedule:
         cost = costs.get(block.boards.geometry)
         # Finished results do not wait for boards that come slowly. If threads wait for cores or for
         # Python's lock, reading takes longer, too, although the boards are there.
@@ -115,27 +115,27 @@ def in_blocks(
                 if result is end:
                     break
                 yield result
-        pace.took(seconds, full=len(block.boards) == block.size)
+        chunk_size.adapt(seconds, full=len(block.boards) == block.size)
         # The time on cores, as threads that wait for a core or for each other would be quicker
         # alone.
         is_quick = threads > 1 and core_seconds < QUICK_BLOCK_SECONDS
         costs.setdefault(block.boards.geometry, MeanCost())
 
     with closing(
-        ordered_map(read_blocks(), by_one_thread, threads, PATIENCE_SECONDS, where)
+        ordered_map(read_blocks(), by_one_thread, threads, MAX_THREAD_SECONDS, choose_schedule)
     ) as finished_blocks:
         for finished in finished_blocks:
             block = finished.item
             if finished.result is None:
                 yield from by_all_threads(block)
                 continue
-            costs[block.boards.geometry].took(finished.seconds, len(block.boards))
+            costs[block.boards.geometry].add(finished.seconds, len(block.boards))
             if finished.schedule is Schedule.POOL and finished.seconds > SMALL_SECONDS:
                 slowdown = max(1.0, finished.elapsed / finished.seconds)
-            # Blocks that were read before the pace changed say nothing about its current size.
-            if block.size == pace.size:
+            # Blocks that were read before the size changed say nothing about its current value.
+            if block.size == chunk_size.size:
                 seconds = finished.seconds * BLOCK_SECONDS / THREAD_SECONDS
-                pace.took(seconds, full=len(block.boards) == block.size)
+                chunk_size.adapt(seconds, full=len(block.boards) == block.size)
             for result in finished.result:
                 if isinstance(result, Deferred):
                     yield from result.results
@@ -143,8 +143,8 @@ def in_blocks(
                     yield result
 
 
-def blocks_of(batches: Iterable[Batch], pace: ChunkSize) -> Iterator[Batch]:
-    """Divide and join batches into blocks of the pace's size; shorter ones before a pause."""
+def blocks_of(batches: Iterable[Batch], chunk_size: ChunkSize) -> Iterator[Batch]:
+    """Divide and join batches into blocks of the chunk size; shorter ones before a pause."""
     pending: list[Batch] = []
     boards = 0
     try:
@@ -158,8 +158,8 @@ def blocks_of(batches: Iterable[Batch], pace: ChunkSize) -> Iterator[Batch]:
                 boards = 0
             pending.append(batch)
             boards += len(batch)
-            while boards >= pace.size:
-                size = pace.size  # it may change while the block is processed
+            while boards >= chunk_size.size:
+                size = chunk_size.size  # it may change while the block is processed
                 all_pending = Batch.joined(pending)
                 yield all_pending.part(0, size)
                 pending = [all_pending.part(size, boards)] if boards > size else []

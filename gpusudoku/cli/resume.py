@@ -66,7 +66,7 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
 
     cluster = settings.pop("cluster")
     if cluster is not None and "cluster" not in params:
-        raise InputError(f"{path}: contains {name}, and only count and solve run on a cluster")
+        raise InputError(f"{path}: holds {name}, and only count and solve run on a cluster")
     params = options_of_resume(params, **settings, cluster=cluster)
     params["checkpoint"] = path
     if "cluster" in params:

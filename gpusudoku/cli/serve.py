@@ -160,10 +160,10 @@ def serve(
             server = Server(
                 Answerer(engine, options),
                 listening,
-                most=max_requests,
+                max_requests=max_requests,
                 seconds=seconds,
                 allowed=Permissions([*hosts, host] if is_loopback(host) else hosts, origins),
-                complain=print_error,
+                print_error=print_error,
                 kernels=usual_kernels(NINE),
             )
             server.start()

@@ -593,8 +593,8 @@ def solutions(
     """
     if isinstance(board, Slice):
         raise InputError("expected a board, found its solutions: use them directly, or .board")
-    result = Solutions(
+    all_solutions = Solutions(
         board_of(board, box), Options(**options), engine=engine, progress=progress, cancel=cancel
     )
-    result._destination = Destination.of(board)
-    return result
+    all_solutions._destination = Destination.of(board)
+    return all_solutions

@@ -273,21 +273,21 @@ def _with_integers(cells: NDArray[Any]) -> NDArray[Any]:
 
 def _group_items(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield items in lists, each with as many items as come in a short time."""
-    pace = ChunkSize(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
+    chunk_size = ChunkSize(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
     is_full = True
     while is_full:
         start = time.perf_counter()
         chunk: list[Any] = []
         try:
-            for item in islice(items, pace.size):
+            for item in islice(items, chunk_size.size):
                 chunk.append(item)
         except Interrupted:  # at once: Ctrl-C, or a cancellation
             raise
         except Exception:  # of the user's generator: the items before it are kept
             yield chunk
             raise
-        is_full = len(chunk) == pace.size
-        pace.took(time.perf_counter() - start, full=is_full)
+        is_full = len(chunk) == chunk_size.size
+        chunk_size.adapt(time.perf_counter() - start, full=is_full)
         yield chunk
 
 

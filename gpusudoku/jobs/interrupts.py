@@ -35,7 +35,7 @@ ENDING = tuple(
     if hasattr(signal, name)
 )
 """The signals of this system that end a program unless it handles them."""
-PATIENCE_SECONDS = 1.5
+MIN_GRACE_SECONDS = 1.5
 """Time after a signal in which the process may end by itself. Then it is ended by force."""
 AGAIN_SECONDS = 0.01
 """Time after which a lost signal is sent again. It should then be raised in other code."""
@@ -95,12 +95,12 @@ class _Signals:
         while True:
             numbers = wakeups.recv(1 << 10)
             received_at = time.monotonic()
-            grace_seconds = PATIENCE_SECONDS
+            grace_seconds = MIN_GRACE_SECONDS
             if self.grace_seconds < inf:
                 grace_seconds = max(grace_seconds, self.grace_seconds)
             time.sleep(grace_seconds)
             for number in numbers:
-                survives = self.survived_at > received_at - 2 * PATIENCE_SECONDS
+                survives = self.survived_at > received_at - 2 * MIN_GRACE_SECONDS
                 if number == signal.SIGINT and survives:
                     continue
                 if number in ENDING:
@@ -155,11 +155,10 @@ def interrupt_status() -> int:
 
 @contextmanager
 def interrupt_grace(seconds: float) -> Iterator[None]:
-    """Allow the process ``seconds``, at least PATIENCE_SECONDS, to end after a signal in the block.
+    """Allow the process ``seconds``, at least MIN_GRACE_SECONDS, to end after a signal.
 
     If ``seconds`` is infinite, the process may survive Ctrl-C: each one, and not only the first,
-    raises a KeyboardInterrupt.
-    Other signals still end the process.
+    raises a KeyboardInterrupt. Other signals still end the process.
     """
     outer_seconds = _signals.grace_seconds
     _signals.grace_seconds = seconds

@@ -539,7 +539,7 @@ class ChunkSize:
         self._seconds = seconds
         self._max_size = max_size
 
-    def took(self, seconds: float, *, full: bool) -> None:
+    def adapt(self, seconds: float, *, full: bool) -> None:
         """Adapt the size to the time of the last chunk. ``full``: the chunk had the full size."""
         # A smaller chunk at the end of the work shows nothing about the full size.
         if full and seconds < self._seconds / 2:
@@ -560,7 +560,7 @@ class MeanCost:
     def __init__(self) -> None:
         self._seconds = self._number = 0.0
 
-    def took(self, seconds: float, number: int) -> None:
+    def add(self, seconds: float, number: int) -> None:
         """Add the time that ``number`` items took."""
         self._seconds = self._seconds / 2 + seconds
         self._number = self._number / 2 + number

@@ -55,7 +55,7 @@ class AnswerRun(Run):
         self,
         writer: Writer,
         engine: Engine,
-        verb: str,
+        participle: str,
         *,
         line: ProgressLine | None = None,
         selects: Callable[[Any], Any] | None = None,
@@ -64,15 +64,15 @@ class AnswerRun(Run):
 
         Parameters
         ----------
-        verb
-            The participle in the message of an interrupt: ``10 boards counted``.
+        participle
+            The word in the message of an interrupt: ``10 boards counted``.
         selects
             A function that selects the answers to write: it takes counts, int64 or object (B), and
             returns a mask, bool (B). None selects all.
         """
         settings = self.settings
         self._writer = writer
-        self._participle = verb
+        self._participle = participle
         self._selects = selects
         self._separator = writer.separator
         with (

@@ -26,7 +26,7 @@ from gpusudoku.pipeline.output import Output, end_of_file, is_same_file, refuse
 from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.runs.records import OUTPUT
 from gpusudoku.runs.store import Position, RunStore
-from gpusudoku.runs.tasks import PATIENCE_SECONDS
+from gpusudoku.runs.tasks import SAVE_GRACE_SECONDS
 
 if TYPE_CHECKING:
     from gpusudoku.pipeline.source import Source
@@ -180,7 +180,7 @@ def open_checkpoint(
         store.check(identity)
         with (
             # After a signal the process may take this time for the last save.
-            interrupt_grace(PATIENCE_SECONDS),
+            interrupt_grace(SAVE_GRACE_SECONDS),
             Output(path, force, inputs, _saved_size(store, path)) as out,
         ):
             store.begin(identity, setup_of_command(command, source), portion, Position())

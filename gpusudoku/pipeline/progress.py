@@ -49,7 +49,7 @@ SORTED_PER_SECOND = 1e6
 """Solutions that a thread writes per second in ascending order."""
 DRAWN_PER_SECOND = 2e5
 """Random solutions that a thread draws per second, for boards with many solutions."""
-LESS_WORK_HINT = "; count only counts them; --limit N lists N of them"
+LESS_WORK_HINT = "; use count to count them only, or --limit N to list N of them"
 """The end of the announcement of a long listing: what takes less time."""
 BAR_WIDTH = 24
 """Characters of the progress bar."""

@@ -358,7 +358,7 @@ def start_engine(options: Options) -> Engine:
     if availability.cards() and reason:  # there is a GPU, but a driver or library is missing
         gpu_hint = f"; cuda not usable: {reason}"
     elif engine.device == "auto":
-        gpu_hint = "; cuda where that is quicker"
+        gpu_hint = "; cuda where it is faster"
     print_note(f"device cpu, {several(engine.workers, 'thread')}{gpu_hint}")
     return engine
 

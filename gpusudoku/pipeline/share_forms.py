@@ -132,7 +132,7 @@ class ShareTable:
     def text(self, shares: Shares) -> bytes:
         """Write the rows of a board."""
         board = shares.board
-        n = shares.board.n
+        n = board.n
         digits = self._notes().setdefault(_DIGITS, n)
         if n != digits:
             raise InputError(
@@ -227,9 +227,10 @@ def unique_writer(
 def headline(shares: Shares, single: bool) -> str:
     """Write the number of solutions, after the place of the board if it is not ``single``."""
     count = shares.count
-    number = "no solution" if count == 0 else f"{count} solutions"
-    if count == 1:
-        number = "1 solution"
+    if count == 0:
+        number = "no solution"
+    else:
+        number = "1 solution" if count == 1 else f"{count} solutions"
     return number if single else f"{place_of(shares.batch, 0)}{number}"
 
 

@@ -314,7 +314,7 @@ class _Clues:
                 assert finished.result is not None
                 start = finished.item.start
                 chunk_boards = min(SEARCH_BOARDS, len(boards) - start)
-                self._search_cost.took(finished.seconds, chunk_boards)
+                self._search_cost.add(finished.seconds, chunk_boards)
                 rows, roots = finished.result
                 differs = rows != self._solution
                 is_other = differs.any(axis=1)

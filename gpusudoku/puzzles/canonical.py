@@ -179,11 +179,11 @@ class CanonicalBlock(RowBlock):
     maps: NDArray[np.uint8]
     """uint8 (B, 1 + 3 n): see ``Forms``."""
 
-    def select(self, selection: Any, /) -> CanonicalBlock:
-        """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
-        rows = np.arange(len(self))[selection].tolist()
-        errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}
-        return replace(super().select(selection), errors=errors)
+    def select(self, rows: Any, /) -> CanonicalBlock:
+        """Return some rows, given as a slice, a mask, bool (B), or indices, int64 (k)."""
+        indices = np.arange(len(self))[rows].tolist()
+        errors = {i: self.errors[index] for i, index in enumerate(indices) if index in self.errors}
+        return replace(super().select(rows), errors=errors)
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board.

@@ -354,7 +354,7 @@ class Puzzles:
                 if known_puzzles is not None:
                     block = self._without_repeats(block, known_puzzles)
                 if len(finished.item) == chunk_size.size:  # not the shorter last chunk
-                    chunk_size.took(finished.seconds, full=True)
+                    chunk_size.adapt(finished.seconds, full=True)
                 is_whole = block.whole
                 first_row = int(np.searchsorted(block.numbers, numbers.start))
                 block = block.part(first_row, len(block))

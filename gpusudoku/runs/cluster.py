@@ -80,8 +80,8 @@ class _BoardBlock:
     """Boards that one worker computes."""
 
     boards: Batch
-    pace_size: int = 0
-    """The size of the pace when the block was read; 0 for a block that was divided."""
+    chunk_size_when_read: int = 0
+    """The chunk size when the block was read; 0 for a block that was divided."""
     reply: WorkerReply | None = None
 
 
@@ -188,8 +188,8 @@ class Cluster:
         single board that takes longer is yielded without a result. An error of ``batches`` is
         raised after the results of the boards before it.
         """
-        pace = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
-        blocks = blocks_of(batches, pace)
+        chunk_size = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
+        blocks = blocks_of(batches, chunk_size)
         read_error = None
         is_reading_slow = False  # such as from a terminal
         is_input_read = False
@@ -212,7 +212,7 @@ class Cluster:
                 # Slow reading may wait for the user, who first gets all results so far.
                 can_read = not is_input_read and not (is_reading_slow and window)
                 if window and window[0].reply is not None and max_window:
-                    results, unfinished = self._results(window.popleft(), pace)
+                    results, unfinished = self._results(window.popleft(), chunk_size)
                     yield from results
                     # The worker had all the time for this board alone.
                     if len(unfinished) == 1 and not results:
@@ -228,7 +228,7 @@ class Cluster:
                 elif can_read and len(window) < max_window:
                     # Each block is sent at once: reading the next one may take long.
                     start = time.perf_counter()
-                    pace_size = pace.size
+                    chunk_size_when_read = chunk_size.size
                     try:
                         boards = next(blocks, None)
                     except Interrupted:  # it is raised at once
@@ -239,19 +239,23 @@ class Cluster:
                     is_reading_slow = time.perf_counter() - start > QUICK_BLOCK_SECONDS
                     is_input_read = boards is None
                     if boards is not None:
-                        window.append(send(_BoardBlock(boards, pace_size)))
+                        window.append(send(_BoardBlock(boards, chunk_size_when_read)))
                 else:
                     for block, reply in dispatcher.collect_replies():
                         block.reply = reply
         if read_error is not None:
             raise read_error
 
-    def _results(self, block: _BoardBlock, pace: ChunkSize) -> tuple[list[ResultBlock], Batch]:
+    def _results(
+        self, block: _BoardBlock, chunk_size: ChunkSize
+    ) -> tuple[list[ResultBlock], Batch]:
         """Return the results of a block with their boards, and its unfinished boards."""
         assert block.reply is not None
         # Only a block that was read with the present size says something about that size.
-        if block.pace_size == pace.size:
-            pace.took(block.reply.seconds, full=len(block.boards) == block.pace_size)
+        if block.chunk_size_when_read == chunk_size.size:
+            chunk_size.adapt(
+                block.reply.seconds, full=len(block.boards) == block.chunk_size_when_read
+            )
         self._devices.add(block.reply.device)
         results = []
         end = 0

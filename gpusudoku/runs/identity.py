@@ -73,7 +73,7 @@ class Identity:
                 return _other_inputs(value, other_value)
             if name in ("cells", "candidates", "sha256"):
                 return "another board" if is_one_board else "other boards"
-            return f"{name} {_in_words(other_value)}, not {_in_words(value)}"
+            return f"{name} {_shown_value(other_value)}, not {_shown_value(value)}"
         return "another run"
 
 
@@ -121,6 +121,6 @@ def _other_inputs(inputs: Any, other_inputs: Any) -> str:
     return "other boards"
 
 
-def _in_words(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     """Return a value as text for a message. A value from a file of another origin may be long."""
     return "none" if value is None else shortened(str(value), MAX_SHOWN)

@@ -32,7 +32,7 @@ def check_readable(path: str) -> None:
     if status is None:
         raise InputError(f"{path}: no such file")
     if not status.st_size:
-        raise InputError(f"{path}: is empty: it contains no run")
+        raise InputError(f"{path}: is an empty file, not a run")
 
 
 def is_new_file(path: str) -> bool:

@@ -33,7 +33,7 @@ from gpusudoku.runs.store import RunStore
 if TYPE_CHECKING:
     from gpusudoku.runs.worker import Answer
 
-PATIENCE_SECONDS = 10.0
+SAVE_GRACE_SECONDS = 10.0
 """The longest time from Ctrl-C to the last save: the workers of some plans stop slowly."""
 
 
@@ -101,7 +101,7 @@ def count_in_tasks(
                 machine = machine.best(plan, board.geometry, remaining_share)
             work = steps(plan, machine, store)
         # Closed at once after an error, so that the workers stop before it is handled.
-        with interrupt_grace(PATIENCE_SECONDS), closing(work):
+        with interrupt_grace(SAVE_GRACE_SECONDS), closing(work):
             for portion_number, step in work:
                 store.save(portion_number, step)
     except (KeyboardInterrupt, Interrupted) as error:

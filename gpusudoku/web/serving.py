@@ -178,7 +178,7 @@ class _Protocol(H11Protocol):
 class Server:
     """Serves the page from a thread of its own, until it is stopped. Then it closes ``listening``.
 
-    It works on up to ``most`` questions at a time, and each ends ``seconds`` after it has come. It
+    It works on up to ``max_requests`` questions at a time, and ends each after ``seconds``. It
     answers no questions until ``warm_up`` has compiled the ``kernels``.
     """
 
@@ -187,18 +187,18 @@ class Server:
         answerer: Answerer,
         listening: socket.socket,
         *,
-        most: int,
+        max_requests: int,
         seconds: float,
         allowed: Permissions,
-        complain: PrintError,
+        print_error: PrintError,
         kernels: Sequence[Kernel] = (),
     ) -> None:
         self._kernels = kernels
         self._listening = listening
         self._queue = RequestQueue(
-            most, "gpusudoku-answer", is_open=all(kernel.is_cached for kernel in kernels)
+            max_requests, "gpusudoku-answer", is_open=all(kernel.is_cached for kernel in kernels)
         )
-        self._print = complain
+        self._printer = print_error
         self._printed_at = dict[str, float]()
         """The time at which each message was printed last."""
         app = make_app(
@@ -281,7 +281,7 @@ class Server:
         now = time.monotonic()
         if now - self._printed_at.get(message, -inf) >= QUIET_SECONDS:
             self._printed_at[message] = now
-            self._print(message)
+            self._printer(message)
 
 
 def addresses_of(host: str, listening: socket.socket, names: Sequence[str]) -> list[str]:

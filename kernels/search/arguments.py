@@ -278,8 +278,7 @@ def encode_limit(limit: int | None) -> np.uint64:
 
     Without a limit it is 2^64 - 1, which no count reaches, see ``SearchResults.counts``.
     """
-    no_limit = 2**64 - 1
+    max_limit = 2**64 - 1
     if limit is None:
-        limit = no_limit
-    kernel_limit: np.uint64 = np.uint64(min(limit, no_limit))
-    return kernel_limit
+        return np.uint64(max_limit)
+    return np.uint64(min(limit, max_limit))

@@ -209,7 +209,7 @@ def test_each_thread_has_a_block_of_its_own() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_a_block_that_takes_long_is_done_anew_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr(blocks, "MAX_THREAD_SECONDS", 0.02)
     by_all: list[int] = []
 
     def slow(block: Batch, by_one: bool) -> Generator[list[int], None, None]:

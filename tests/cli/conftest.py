@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 from gpusudoku.pipeline import output
 from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = {patience}
+interrupts.MIN_GRACE_SECONDS = {patience}
 output.GRACE_SECONDS, output.PIPE_CAPACITY = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()

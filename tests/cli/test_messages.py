@@ -15,7 +15,7 @@ from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 
 TIME = r"about [0-9.e-]+ s\b"
-LESS = "; count only counts them; --limit N lists N of them"
+LESS = "; use count to count them only, or --limit N to list N of them"
 
 
 @pytest.fixture

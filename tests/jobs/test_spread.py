@@ -92,7 +92,7 @@ def are_even(ranges: list[range], start: int, stop: int) -> None:
 
 
 def test_quick_work_grows_and_slow_work_halves() -> None:
-    for pace, times, sizes in [
+    for chunk_size, times, sizes in [
         (ChunkSize(8, 1.0), [0.26, 0.0, 3.0, 3.0, 3.0], [24, 192, 96, 48, 24]),
         (ChunkSize(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
         (ChunkSize(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 8]),
@@ -100,10 +100,10 @@ def test_quick_work_grows_and_slow_work_halves() -> None:
         (ChunkSize(30, 1.0, 20), [1.0], [20]),
     ]:
         for seconds, size in zip(times, sizes, strict=True):
-            pace.took(seconds, full=True)
-            assert pace.size == size
-        pace.took(0.0, full=False)  # which says nothing of more
-        assert pace.size == sizes[-1]
+            chunk_size.adapt(seconds, full=True)
+            assert chunk_size.size == size
+        chunk_size.adapt(0.0, full=False)  # which says nothing of more
+        assert chunk_size.size == sizes[-1]
 
 
 CGROUP = "/sys/fs/cgroup"

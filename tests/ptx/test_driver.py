@@ -224,7 +224,7 @@ def test_cards_that_cannot_be_used(computer: Computer) -> None:
     old = [[9, 0], [6, 1]]
     answer = computer.gpusudoku("count", "@1c", "--stats", cards=old)
     assert answer[:2] == (0, COUNT)
-    assert "; cuda where that is quicker" in answer.err
+    assert "; cuda where it is faster" in answer.err
     assert "; cuda about 1.5 s, with its start" in answer.err
     assert "device: cpu, " in answer.err
     assert computer.gpusudoku(*SEARCH, cards=old)[:2] == (0, COUNT)  # by the other one

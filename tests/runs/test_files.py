@@ -145,7 +145,7 @@ def test_no_ordinary_file(tmp_path):
 def test_an_empty_file_is_as_good_as_none(path):
     """As mktemp makes them."""
     path.write_text("")
-    refused(path, "is empty: it contains no run", uses=[gpusudoku.resume])
+    refused(path, "is an empty file, not a run", uses=[gpusudoku.resume])
     assert count(path).count == TOTAL
 
 

@@ -27,7 +27,7 @@ SITE = "https://example.org"
 EVENTS = "text/event-stream"
 PROGRAM = """
 from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = 120  # on a busy machine it may take long to stop
+interrupts.MIN_GRACE_SECONDS = 120  # on a busy machine it may take long to stop
 %s
 from gpusudoku.__main__ import main
 main()

@@ -236,10 +236,10 @@ def move_grids(
     """
     # The way up from the items to the representatives; it is walked back down with the grids.
     steps = []
-    item = items
-    while (orbits.move[item] >= 0).any():
-        steps.append(orbits.move[item])
-        item = orbits.parent[item]
+    member = items
+    while (orbits.move[member] >= 0).any():
+        steps.append(orbits.move[member])
+        member = orbits.parent[member]
     for moves in reversed(steps):
         for move in np.unique(moves[moves >= 0]).tolist():
             rows = np.flatnonzero(moves == move)
