@@ -61,7 +61,7 @@ def cross_check(
         As ``count`` does.
     """
     if not isinstance(result, Count):
-        raise InputError(f"result {described(result)}: expected a Count, which count gives")
+        raise InputError(f"result {described(result)}: expected a Count returned by count")
     with cancelling(cancel):
         return Checker(Options(**options)).check(result)
 

@@ -172,7 +172,7 @@ class Options:
                     f"gpus {described(self.gpus)}: expected the numbers of GPUs, such as (0, 1)"
                 )
             if self.device == "cpu":
-                raise InputError("GPUs are chosen, but the device is cpu")
+                raise InputError("gpus cannot be combined with device cpu")
         if not isinstance(self.propagate, str):
             raise InputError(
                 f"propagate {described(self.propagate)}: expected names, separated by commas"

@@ -106,7 +106,7 @@ def minimise(
     # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None and not everything:
         raise InputError("--part needs a --seed: all parts are of one run")
-    undivided = "--part is for batches here: one board is not divided"
+    undivided = "--part needs several boards: one board is not divided"
     run = Run(command, boards, input_options, output_options, part=part, undivided=undivided)
     writer = minimal_writer(output_options.form or "line", run.source, seeded=not everything)
     threads = jobs or usable_cores()

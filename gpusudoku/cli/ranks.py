@@ -55,10 +55,10 @@ class _NumbersCommand(click.Command):
 @device_options
 @reading_options
 def nth(board: str, numbers: tuple[int, ...], input_options: InputOptions, **params: Any) -> None:
-    """Print the solutions of BOARD with the numbers K in ascending order.
+    """Print the solutions of BOARD with the ranks K.
 
-    Numbers count from 0. Ascending order compares solutions cell by cell, row by row. The command
-    visits no other solution, so K may be of any size.
+    Ranks count from 0 in ascending order, which compares solutions cell by cell, row by row. The
+    command visits no other solution, so K may be of any size.
 
     \b
     Examples:
@@ -109,11 +109,11 @@ def rank(
     force: bool,
     **params: Any,
 ) -> None:
-    """Print the number of every SOLUTION of BOARD in ascending order.
+    """Print the rank of every SOLUTION among the solutions of BOARD.
 
     A SOLUTION is the full grid itself, a file with one or several, or - for standard input. In a
-    table, --column names the column of the solutions. Numbers count from 0; 'gpusudoku nth' turns
-    numbers into solutions.
+    table, --column names the column of the solutions. Ranks count from 0 in ascending order;
+    'gpusudoku nth' turns ranks into solutions.
 
     \b
     Examples:

@@ -143,7 +143,7 @@ def shares(
     if plot is not None and not run.single:
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
     if output_options.checkpoint is not None and run.single:
-        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
+        raise InputError("--checkpoint needs several boards: shares of one board cannot be resumed")
 
     # A part of one board is a record, which is written when the shares of all its tasks are added.
     if part is not None and run.source.board is not None:

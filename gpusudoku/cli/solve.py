@@ -100,12 +100,12 @@ def solve(
         input_options,
         output_options,
         part=part,
-        undivided="--part is for batches here: one solution has no parts",
+        undivided="--part needs several boards: one solution has no parts",
     )
     # A cluster divides a batch by boards; solving one board is quick.
     if cluster is not None:
         if run.single:
-            raise InputError("--cluster is for batches here: one board is solved on this machine")
+            raise InputError("--cluster needs several boards: one board is solved on this machine")
         incompatible = {
             "--seconds": options.seconds,
             "--stats with --format jsonl or --log": output_options.in_detail,

@@ -540,13 +540,12 @@ class Solutions(Slice):
         """
         if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts):
             raise InputError(
-                f"part {described(number)} of {described(parts)}: expected one from 1 to the second"
+                f"part {described(number)} of {described(parts)}: expected a number from 1 to the"
+                " number of parts"
             )
-        # Converted, because NumPy's integers would overflow.
-        number = int(number)
-        parts = int(parts)
         with self._working():
-            part = part_of(self._set.contraction_order.count, number, parts)
+            # Converted, because NumPy's integers would overflow.
+            part = part_of(self._set.contraction_order.count, int(number), int(parts))
         return part.start, part.stop
 
     def _part_bounds(self, first: int, last: int | None) -> tuple[SolutionIndex, int, int]:

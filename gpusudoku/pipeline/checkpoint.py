@@ -169,7 +169,9 @@ def open_checkpoint(
     force = settings.force
     inputs = source.files
     if path is None or path == "-":
-        raise InputError("--checkpoint needs -o FILE: what went to stdout cannot be taken back")
+        raise InputError(
+            "--checkpoint needs -o FILE: stdout cannot be truncated when the run is resumed"
+        )
     refuse_same(path, settings.checkpoint)
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise InputError(f"{path}: is not a regular file, as --checkpoint requires")
@@ -185,7 +187,7 @@ def open_checkpoint(
         ):
             store.begin(identity, setup_of_command(command, source), portion, Position())
             if store.state.finished:
-                print_note(f"{store.path}: finished before")
+                print_note(f"{store.path}: was already finished")
             elif store.snapshot is not None:
                 boards = ""
                 if not source.single:

@@ -79,7 +79,7 @@ class ParquetFile:
                 raise InputError(f"{self._path}: {_EXISTS}")
             is_finished = is_own and store.state.finished and not Path(self._rows).exists()
             if is_finished:
-                print_note(f"{store.path}: finished before")
+                print_note(f"{store.path}: was already finished")
             return is_finished
 
     def convert(self, types: Mapping[str, str], *, keeps_rows: bool) -> None:

@@ -239,7 +239,7 @@ class CountLine(ProgressLine):
         """Print how much of the run in a file is finished."""
         state = run.state
         if state.finished:
-            print_note(f"{run.path}: finished before")
+            print_note(f"{run.path}: was already finished")
             return
         solutions = ""
         if state.count:

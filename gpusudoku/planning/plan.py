@@ -266,7 +266,9 @@ def task_counts(
 def check_part(number: int, parts: int) -> None:
     """Raise an InputError unless ``number`` is from 1 to ``parts``."""
     if not 1 <= number <= parts:
-        raise InputError(f"part {number} of {parts}: expected one from 1 to the second")
+        raise InputError(
+            f"part {number} of {parts}: expected a number from 1 to the number of parts"
+        )
 
 
 def ranges_of(numbers: Sequence[int]) -> list[range]:

@@ -146,7 +146,7 @@ class PuzzleOptions:
         filters = (clues, symmetry, pattern, difficulty)
         if unbiased and any(value is not None for value in filters):
             raise InputError(
-                "unbiased puzzles stand for all: leave out clues, symmetry, pattern, difficulty"
+                "unbiased cannot be combined with clues, symmetry, pattern or difficulty"
             )
         geometry = Geometry.of(box)
         self.pattern = None if pattern is None else parse_pattern(pattern, geometry)
@@ -190,8 +190,8 @@ def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int,
     if not 0 <= min_clues <= max_clues <= geometry.cells:
         value = f"{min_clues}-{max_clues}" if min_clues > max_clues else described(clues)
         raise InputError(
-            f"clues {value}: expected a number from 0 to {geometry.cells}, or the least and the"
-            " most"
+            f"clues {value}: expected a number from 0 to {geometry.cells}, or a minimum and"
+            " a maximum"
         )
     if geometry == NINE and max_clues < FEWEST_CLUES:
         raise InputError(f"{max_clues} clues: no 9x9 puzzle has fewer than {FEWEST_CLUES}")

@@ -67,7 +67,7 @@ class Change:
                 expected = f"expected an integer from 0 to {max_clues}"
                 raise InputError(f"{name} {described(value)}: {expected}")
         if self.remove == self.add == 0:
-            raise InputError("remove 0 and add 0: expected some clues to go or to come")
+            raise InputError("remove 0 and add 0: at least one of them must be above 0")
 
 
 @dataclass(frozen=True)

@@ -163,8 +163,8 @@ def count_part(
     checked_options = Options(**options)
     if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MAX_PARTS):
         raise InputError(
-            f"part {described(number)} of {described(parts)}: expected one from 1 to the second,"
-            f" of at most {MAX_PARTS}"
+            f"part {described(number)} of {described(parts)}: expected a number from 1 to the"
+            f" number of parts, which is at most {MAX_PARTS}"
         )
     part = (int(number), int(parts))
     engine = engine_for(checked_options, engine)

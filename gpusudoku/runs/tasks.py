@@ -72,7 +72,9 @@ def count_in_tasks(
         With the end of the message that says how to resume.
     """
     if options.limit is not None:
-        raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
+        raise InputError(
+            f"limit {options.limit}: a count with a checkpoint, parts or a cluster has no limit"
+        )
     options.refuse_seconds("a count with a checkpoint or in parts")
     part_number, part_count = part
     try:

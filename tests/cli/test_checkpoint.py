@@ -195,7 +195,7 @@ def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
     assert output.read_text() == expected
     table.unlink()
     output.unlink()
-    assert run("resume", path) == (0, "", f"gpusudoku: {path}: finished before\n")
+    assert run("resume", path) == (0, "", f"gpusudoku: {path}: was already finished\n")
     assert output.read_text() == expected
     assert run("resume", path)[0] == 0
     output.write_text("mine\n")

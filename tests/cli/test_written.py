@@ -36,7 +36,7 @@ class TestFinished:
         old_content = output.read_bytes()
         old_time = output.stat().st_mtime_ns
         for answer in rerun():
-            assert answer == (0, "", f"gpusudoku: {path}: finished before\n")
+            assert answer == (0, "", f"gpusudoku: {path}: was already finished\n")
         assert (output.read_bytes(), output.stat().st_mtime_ns) == (old_content, old_time)
 
     @pytest.mark.parametrize("text", ["my data\n", "6\nmy data\n"])

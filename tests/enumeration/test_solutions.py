@@ -223,7 +223,7 @@ def test_parts_make_up_the_whole() -> None:
     assert {end - start for start, end in bounds} == {41, 42}
     assert all_solutions.part(np.int64(3), np.int32(7)) == bounds[2]
     for part in ((0, 3), (4, 3), (1.0, 2), (1, None)):
-        with pytest.raises(ValueError, match="expected one from 1 to the second"):
+        with pytest.raises(ValueError, match="expected a number from 1 to the number of parts"):
             all_solutions.part(*part)
 
 

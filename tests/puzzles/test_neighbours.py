@@ -210,7 +210,7 @@ def test_errors() -> None:
         (UNIQUE, (1 << 63, 1), f"remove {1 << 63}: expected an integer from 0 to 4096"),
         (UNIQUE, (1, "2"), "add '2': expected an integer from 0 to 4096"),
         (UNIQUE, (True, 1), "remove True: expected an integer from 0 to 4096"),
-        (UNIQUE, (0, 0), "remove 0 and add 0: expected some clues to go or to come"),
+        (UNIQUE, (0, 0), "remove 0 and add 0: at least one of them must be above 0"),
     ):
         with pytest.raises(InputError) as caught:
             neighbours(board, *change, jobs=1)  # type: ignore[arg-type]

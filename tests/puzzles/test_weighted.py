@@ -112,10 +112,10 @@ def test_a_token_stops_it() -> None:
 
 def test_errors() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"clues": 24}, "unbiased puzzles stand for all: leave out clues,"),
-        ({"pattern": "x" * 16}, "unbiased puzzles stand for all: leave out clues"),
-        ({"symmetry": "all"}, "unbiased puzzles stand for all: leave out clues"),
-        ({"difficulty": "easy"}, "unbiased puzzles stand for all: leave out clues"),
+        ({"clues": 24}, "unbiased cannot be combined with clues,"),
+        ({"pattern": "x" * 16}, "unbiased cannot be combined with clues"),
+        ({"symmetry": "all"}, "unbiased cannot be combined with clues"),
+        ({"difficulty": "easy"}, "unbiased cannot be combined with clues"),
         ({"box": "4x4"}, "no unbiased puzzles of 4x4: grids are not uniform"),
         ({"n": -1}, "-1 puzzles: expected an integer from 0 to 9223372036854775807"),
     ]

@@ -100,7 +100,9 @@ def test_statistics_add_up():
 
 def test_parts_that_there_are_not():
     for part in ((0, 2), (3, 2), (1, 65537), (1, 10**30), ("1", 2), (1.0, 2), (True, 2)):
-        with pytest.raises(InputError, match=r"part .+ of .+: expected one from 1 to the second"):
+        with pytest.raises(
+            InputError, match=r"part .+ of .+: expected a number from 1 to the number of parts"
+        ):
             count_part(SOME, *part, device="cpu")
     with pytest.raises(InputError, match="limit 5"):
         count_part(SOME, 1, 2, device="cpu", limit=5)

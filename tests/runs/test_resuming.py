@@ -164,7 +164,7 @@ def test_another_count_is_refused_and_the_file_stays(unfinished):
         f"{another}cutoff none, not 100": {"cutoff": 100},
         f"{another}strategy min, not first": {"strategy": "first"},
         f"{another}propagate naked-single,hidden-single, not none": {"propagate": "none"},
-        "^limit 3: a count in tasks is of all solutions": {"limit": 3},
+        "^limit 3: a count with a checkpoint, parts or a cluster has no limit": {"limit": 3},
         "^engine 3: expected one from make_engine": {"engine": 3},
     }.items():
         with pytest.raises(InputError, match=words):

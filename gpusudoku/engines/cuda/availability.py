@@ -67,7 +67,7 @@ def _driver() -> Driver:
     try:
         functions = ctypes.CDLL(library)
     except OSError:
-        missing = "no driver of an NVIDIA GPU found: install one if there is such a GPU"
+        missing = "no NVIDIA driver found: install it if this machine has an NVIDIA GPU"
         return Driver((), f"{missing}; {_CPU}")
     device_count = ctypes.c_int()
     if code := functions.cuInit(0) or functions.cuDeviceGetCount(ctypes.byref(device_count)):

@@ -92,7 +92,7 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("driver", "reason"),
     [
-        (None, "no driver of an NVIDIA GPU found: install one if there is such a GPU"),
+        (None, "no NVIDIA driver found: install it if this machine has an NVIDIA GPU"),
         (Driver(), "the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it)"),
         (
             Driver("hidden", error=803),
