@@ -116,7 +116,7 @@ def launch_for(seconds: float, search: DeviceSearch, bench: Bench) -> int:
 def totals(search: DeviceSearch) -> tuple[int, int]:
     """Return the numbers of solutions and nodes of a search until now."""
     host = search.gpu.host
-    solutions = int(host(search.found.counts)[0])
+    solutions = int(host(search.results.counts)[0])
     nodes = int(host(search.stacks.tally)[NODES].sum())
     return solutions, nodes
 

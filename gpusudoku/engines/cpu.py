@@ -229,7 +229,7 @@ class SearchWorker(SearchMemory):
             shared.answer_recall(self)
             if self is shared.workers[0]:
                 shared.report_progress()
-            arguments = self.found, job.recalls, recalls, self.budget, self.limit, self.lanes
+            arguments = self.results, job.recalls, recalls, self.budget, self.limit, self.lanes
             has_more = self.run(shared.pool, self.stack, *arguments)
             self._pass_on_solutions(job)
             self._make_room()
@@ -237,11 +237,11 @@ class SearchWorker(SearchMemory):
 
     def _pass_on_solutions(self, job: Job) -> None:
         """Pass on the solutions in the buffer."""
-        buffer = self.found
-        row_count = int(buffer.claimed_rows[0])
+        results = self.results
+        row_count = int(results.claimed_rows[0])
         if row_count and job.on_solutions:
-            job.on_solutions(buffer.solutions[:row_count].copy(), buffer.roots[:row_count].copy())
-            buffer.claimed_rows[0] = 0
+            job.on_solutions(results.solutions[:row_count].copy(), results.roots[:row_count].copy())
+            results.claimed_rows[0] = 0
 
     def _make_room(self) -> None:
         """Move the boards to the bottom of the stack if it is full. Enlarge it if necessary."""

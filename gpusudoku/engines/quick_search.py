@@ -62,7 +62,7 @@ class SearchMemory:
         self,
         shape: Shape,
         settings: SearchSettings,
-        found: SearchResults,
+        results: SearchResults,
         stack_bytes: int | None = None,
     ) -> None:
         depth = shape.lanes * (shape.n * shape.n + 3)
@@ -72,7 +72,7 @@ class SearchMemory:
         self.run = cpu.run(shape, settings)
         self.stack = Stack.empty(depth, shape)
         self.lanes = Lanes.empty(shape)
-        self.found = found
+        self.results = results
 
     @property
     def remaining(self) -> Boards:
@@ -136,7 +136,7 @@ class _QuickMemory(SearchMemory):
         self._no_boards = Frontier(shape, boards[:0], np.zeros(0, np.int64))
         self._recalls = np.zeros(1, np.int64)  # stays 0: the search is too short to be recalled
         # All arguments of the kernel as one array. A search replaces the budget and the limit.
-        before_budget = self._pool, self.stack, self.found, self._recalls, 0
+        before_budget = self._pool, self.stack, self.results, self._recalls, 0
         arguments = (*before_budget, 0, np.uint64(0), self.lanes)
         self._arguments = make_frame(self.run.signature, arguments)
         self._budget_index = len(
@@ -147,11 +147,11 @@ class _QuickMemory(SearchMemory):
         """Search a board until the time or the limit is reached."""
         shape = self.shape
         stack = self.stack
-        buffer = self.found
+        results = self.results
         self._pack(board)
         start = time.perf_counter()
-        buffer.counts[0] = 0
-        buffer.claimed_rows[0] = 0
+        results.counts[0] = 0
+        results.claimed_rows[0] = 0
         self._pool.state[:] = self._initial_pool_state
         stack.state[:] = -1  # empty
         stack.tally[:] = 0
@@ -161,7 +161,7 @@ class _QuickMemory(SearchMemory):
         seconds = time.perf_counter() - start
         tally = stack.tally.tolist()
         counters = WorkCounters(tally[NODES], tally[GUESSES], tally[MAX_HEIGHT])
-        count = int(buffer.counts[0])
+        count = int(results.counts[0])
         roots = remaining = self._no_boards
         if limit is not None and count >= limit:
             count = limit
@@ -170,7 +170,7 @@ class _QuickMemory(SearchMemory):
             remaining = Frontier(
                 shape, *self.remaining, nodes=counters.nodes, guesses=counters.guesses
             )
-        solutions = buffer.solutions[:count].copy()
+        solutions = results.solutions[:count].copy()
         return BegunSearch(roots, remaining, count, counters, seconds, solutions)
 
     def _pack(self, board: Batch) -> None:

@@ -156,7 +156,7 @@ def test_a_wrong_count_ends_the_run_and_keeps_earlier_results(
     def miscount(self: DeviceSearch) -> bool:
         has_boards = launch(self)
         if has_boards and self.shape.n == 9:  # only 9x9 boards
-            self.found.counts[0] += 1
+            self.results.counts[0] += 1
         return has_boards
 
     monkeypatch.setattr(DeviceSearch, "launch", miscount)

@@ -125,14 +125,16 @@ class DeviceSearch:
         gpu.write(self.pool.boards[:board_count], np.ascontiguousarray(frontier.boards))
         gpu.write(self.pool.roots[:board_count], np.ascontiguousarray(frontier.roots))
         buffer_rows = max(1, ROOM_BYTES // cells) if job.on_solutions else 0
-        self.found = SearchResults(
+        self.results = SearchResults(
             xp.zeros(len(job.numbers), np.uint64),
             xp.empty((buffer_rows, cells), np.uint8),
             xp.empty(buffer_rows, np.int64),
             xp.zeros(1, np.int64),
         )
         blocks = -(-self.threads // block)
-        self._launch = gpu.prepare_launch(kernel, blocks, block, self.pool, self.stacks, self.found)
+        self._launch = gpu.prepare_launch(
+            kernel, blocks, block, self.pool, self.stacks, self.results
+        )
         # The pool is a ring buffer: boards were put into it up to _given, and removed up to _taken.
         self._taken = 0
         self._given = board_count
@@ -194,7 +196,7 @@ class DeviceSearch:
         if self._taken >= self._capacity:
             self._taken -= self._capacity
             self._given -= self._capacity
-        if len(self.found.solutions):
+        if len(self.results.solutions):
             self._take_solutions()
         launch_end = time.perf_counter()
         seconds = launch_end - launch_start
@@ -225,13 +227,13 @@ class DeviceSearch:
 
     def _take_solutions(self) -> None:
         """Copy the solutions in the buffer to the host, and empty it for the next launch."""
-        buffer = self.found
-        row_count = min(int(self.gpu.host(buffer.claimed_rows)[0]), len(buffer.solutions))
+        results = self.results
+        row_count = min(int(self.gpu.host(results.claimed_rows)[0]), len(results.solutions))
         if row_count:
-            solutions = self.gpu.host(buffer.solutions[:row_count])
-            roots = self.gpu.host(buffer.roots[:row_count])
+            solutions = self.gpu.host(results.solutions[:row_count])
+            roots = self.gpu.host(results.roots[:row_count])
             self._solutions.append((solutions, roots))
-            self.gpu.write(buffer.claimed_rows, np.zeros(1, np.int64))
+            self.gpu.write(results.claimed_rows, np.zeros(1, np.int64))
 
     @property
     def is_due(self) -> bool:
@@ -246,7 +248,7 @@ class DeviceSearch:
         The boards also remain on the GPU.
         """
         start = time.perf_counter()
-        counts = self.gpu.host(self.found.counts)
+        counts = self.gpu.host(self.results.counts)
         tally = self.gpu.host(self.stacks.tally)
         nodes, guesses = tally.sum(axis=1)[[NODES, GUESSES]].tolist()
         counters = self._counters
