@@ -177,7 +177,7 @@ def test_puzzles_before_giving_up_have_no_gap(monkeypatch: pytest.MonkeyPatch) -
     class Steady:
         size = 8
 
-        def took(self, *_: Any, **__: Any) -> None:
+        def adapt(self, *_: Any, **__: Any) -> None:
             """Keep the size."""
 
     monkeypatch.setattr("gpusudoku.puzzles.generate.ChunkSize", lambda *_: Steady())

@@ -135,7 +135,7 @@ def test_what_is_no_count_does_not_go_on_there(run, address, file):
     out = file.with_name("out.txt")
     run_file = file.with_name("a.run")
     assert run("enumerate", file, "-o", out, "--checkpoint", run_file)[0] == 0
-    why = f"gpusudoku: {run_file}: contains enumerate, and only count and solve run on a cluster\n"
+    why = f"gpusudoku: {run_file}: holds enumerate, and only count and solve run on a cluster\n"
     assert run("resume", run_file, "--cluster", address) == (2, "", why)
 
 

@@ -16,14 +16,14 @@ return [...document.querySelectorAll('.gs-cell')].map((cell) =>
 """The small digits of every cell."""
 INTERCEPT = """
 const [kind, error] = arguments;
-const real = window.load_from_cache;
-window.load_from_cache = (address, request) => {
+const real = window.fetch;
+window.fetch = (address, request) => {
   if (!String(address).endsWith(kind)) return real(address, request);
   if (error) return Promise.resolve(Response.json(error, { status: error.status }));
   return new Promise((_, reject) =>
     request.signal.addEventListener("abort", () => reject(request.signal.reason)));
 };
-window.answered = () => { window.load_from_cache = real; };
+window.answered = () => { window.fetch = real; };
 """
 """Let questions of a kind get an error, or no answer if there is no error.
 
