@@ -180,5 +180,5 @@ def test_portions_of_another_plan_are_refused(make: Callable[[], Plan]) -> None:
         with pytest.raises(InputError, match=rf"^no portion of a plan of {number} tasks$"):
             plan.step(CpuEngine(1), portion)
     for part in (0, 3):
-        with pytest.raises(InputError, match=rf"^part {part} of 2: expected one from 1"):
+        with pytest.raises(InputError, match=rf"^part {part} of 2: expected a number from 1"):
             plan.part(part, 2)
