@@ -427,10 +427,6 @@ class ResultBlock(RowBlock):
         boards = self.boards.select(host_array(rows))
         return replace(super().select(rows), boards=boards, lines=None)
 
-    def chosen(self, mask: Any) -> Self:
-        """Return the same as ``select``, which replaces this method."""
-        return self.select(mask)
-
     def is_exact(self, count: int) -> bool:
         """Return whether a count of this block is exact."""
         return self.ended_after is None and (self.limit is None or count < self.limit)

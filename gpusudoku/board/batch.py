@@ -37,6 +37,10 @@ class RowBlock:
         columns = {name: _select_rows(getattr(self, name), rows) for name in self._COLUMNS}
         return replace(self, **columns)  # type: ignore[type-var]  # subclasses are dataclasses
 
+    def chosen(self, mask: Any) -> Self:
+        """Return the same as ``select``, which replaces this method."""
+        return self.select(mask)
+
 
 def _select_rows(column: Any, rows: Any) -> Any:
     """Return some rows of a column."""

@@ -14,7 +14,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,10 +109,6 @@ class PuzzleBlock(RowBlock):
     def ratings(self) -> Ratings:
         """The difficulty of the puzzles."""
         return rate_batch(Batch(self.geometry, self.puzzles))
-
-    def chosen(self, rows: Any, /) -> Self:
-        """Return the same as ``select``, which replaces this method."""
-        return self.select(rows)
 
     def __repr__(self) -> str:
         boards = Batch(self.geometry, self.puzzles).describe()

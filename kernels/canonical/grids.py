@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.arguments import kind_of, uint8
 from gpusudoku.kernels.bits import ZERO
 from gpusudoku.kernels.canonical.arrays import Forms
-from gpusudoku.kernels.canonical.puzzles import has_contradiction
+from gpusudoku.kernels.canonical.puzzles import cell_steps, has_contradiction
 from gpusudoku.kernels.kernel import Kernel, inlined
 
 SECONDS = 2.7
@@ -128,11 +128,7 @@ class GridShape(NamedTuple):
 def read_grid(shape, boards, board, grid):
     """Read a full board, and the board transposed."""
     for orientation in range(shape.orientations):
-        row_step = shape.n
-        column_step = 1
-        if orientation == 1:
-            row_step = 1
-            column_step = shape.n
+        row_step, column_step = cell_steps(shape.n, orientation)
         for row in range(shape.n):
             for column in range(shape.n):
                 digit = np.int64(boards[board, row * row_step + column * column_step]) - 1

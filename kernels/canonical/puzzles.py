@@ -84,15 +84,22 @@ def has_contradiction(box_rows, box_columns, boards, board, unit_digits):
 
 
 @inlined
+def cell_steps(n, orientation):
+    """Return the distances from a cell to the next one below it and to the next one right of it.
+
+    They are those of cells of the board, or for orientation 1 of the board transposed.
+    """
+    if orientation == 1:
+        return 1, n
+    return n, 1
+
+
+@inlined
 def list_clues(layout, boards, board, search):
     """List the clues of a board, and those of the board transposed."""
     count = np.int64(0)
     for orientation in range(layout.orientations):
-        row_step = layout.n
-        column_step = 1
-        if orientation == 1:
-            row_step = 1
-            column_step = layout.n
+        row_step, column_step = cell_steps(layout.n, orientation)
         for row in range(layout.n):
             filled_boxes = np.int64(0)
             for stack in range(layout.stacks):

@@ -17,7 +17,8 @@ def test_of_boards_and_back() -> None:
     assert list(batch) == boards
     assert batch[3] == boards[3]
     assert list(batch.part(1, 3)) == boards[1:3]
-    assert list(batch.select(np.array([True, False, False, True, False]))) == boards[0:4:3]
+    mask = np.array([True, False, False, True, False])
+    assert list(batch.select(mask)) == list(batch.chosen(mask=mask)) == boards[0:4:3]
     assert list(Batch.joined([batch, batch.part(0, 2)])) == boards + boards[:2]
 
 
