@@ -21,7 +21,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from gpusudoku.jobs.interrupts import catch_interrupts, enable_interrupts
+from gpusudoku.jobs.interrupts import catch_interrupts, enable_interrupts, interrupt_status
 from tests.session import captured, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +135,8 @@ class Killing:
                 catch_interrupts()
                 enable_interrupts()
                 status = status_of(arguments)
+            except KeyboardInterrupt:  # before or after the command, as in ``process.run_alone``
+                status = interrupt_status()
             finally:
                 os._exit(status)
         if chance and self._survives(child, chance, old_state):
