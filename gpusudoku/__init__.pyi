@@ -20,6 +20,8 @@ from gpusudoku.errors import Interrupted as Interrupted
 from gpusudoku.errors import MismatchError as MismatchError
 from gpusudoku.errors import SaveError as SaveError
 from gpusudoku.errors import TooExpensive as TooExpensive
+from gpusudoku.estimating import CountEstimate as CountEstimate
+from gpusudoku.estimating import estimate as estimate
 from gpusudoku.formats import parse as parse
 from gpusudoku.iterating import Results as Results
 from gpusudoku.jobs.cancel import CancelToken as CancelToken

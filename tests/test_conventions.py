@@ -32,7 +32,7 @@ LAYERS = [
     {"engines"},
     {"planning"},
     {"enumeration"},
-    {"checking", "counting", "logic", "puzzles", "runs", "solving"},
+    {"checking", "counting", "estimating", "logic", "puzzles", "runs", "solving"},
     {"bench", "web"},
     {"pipeline"},
     {"cli"},

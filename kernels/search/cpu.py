@@ -34,6 +34,7 @@ TEMPLATES = {
     "run": ("lanes", 3.5),
     "minimise": ("minimise", 6.5),
     "placements": ("placements", 3.2),
+    "walk": ("walks", 2.6),
 }
 """The module of each kernel's template, and the kernel's price: seconds to compile it."""
 MAX_PYTHON_WORDS = 64
@@ -90,6 +91,14 @@ def placements(shape: Shape, settings: SearchSettings) -> Kernel:
     searches = kind_of(Searches.empty(shape))
     signature = arrays, searches, int64
     return _kernel(placements, signature, shape, settings, returns=boolean)
+
+
+@cache
+def walk(shape: Shape, settings: SearchSettings) -> Kernel:
+    """Return the kernel of random walks; see ``walks.build_walk``."""
+    boards = memory = Array(np.dtype(shape.word), 2)
+    signature = boards, int64, float64[::1], uint64[::1], int64[::1], float64[::1], memory
+    return _kernel(walk, signature, shape, settings)
 
 
 def _kernel(

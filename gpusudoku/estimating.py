@@ -1,0 +1,331 @@
+"""Estimates of the number of solutions, for boards that are too expensive to count.
+
+An estimate is the mean of independent samples, see ``enumeration.splitting``. Its expected value is
+exactly the number of solutions. The confidence interval comes from the standard deviation of the
+samples, by Student's t-distribution. It is computed for the logarithm of the mean (the delta
+method), because the distribution of the mean is skewed to the right, and so its ends are positive.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, MutableSequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import count
+from math import ceil, exp, frexp, fsum, inf, ldexp, log10, sqrt
+from statistics import NormalDist
+from typing import Any
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.enumeration.sampling import checked_seed
+from gpusudoku.enumeration.splitting import Splitting
+from gpusudoku.errors import InputError, TooExpensive, described
+from gpusudoku.formats.coerce import BoardLike, board_of
+from gpusudoku.jobs.cancel import CancelToken, interruptible
+from gpusudoku.jobs.ordered import ordered_map
+from gpusudoku.jobs.watch import Progress, current_watch, reporting
+from gpusudoku.kernels.search.shape import SearchSettings
+from gpusudoku.options import MAX_NUMBER, Options, is_integer
+from gpusudoku.search.frontier import Frontier, estimate_search
+
+SECONDS = 60.0
+"""The default time limit, unless a relative error or a number of samples is given."""
+RELATIVE_ERROR = 0.01
+"""The default relative error, unless a time limit or a number of samples is given."""
+MIN_SAMPLES = 16
+"""The least number of samples. Fewer would show little of their own standard deviation."""
+GROWTH = 1.25
+"""The relative error is compared with the wanted one only at numbers of samples that grow by this
+factor. Many comparisons would stop preferably when the error happens to be estimated too low."""
+EXACT_EFFORT = 16
+"""The effort of the estimate that finds trees so small that they can be visited as a whole."""
+LARGEST_FLOAT_EXPONENT = 1000
+"""Larger numbers are integers, because a float ends at 2^1024."""
+SIGNIFICANT_DIGITS = 6
+"""Digits of an estimate and of the ends of its interval as JSON."""
+
+ScaledNumber = tuple[float, int]
+"""A mantissa and an exponent of 2. Numbers of solutions may exceed the largest float."""
+
+
+@dataclass(frozen=True)
+class EstimateOptions:
+    """When an estimate ends, and its random numbers; see ``estimate``."""
+
+    seconds: float | None = None
+    relative_error: float | None = None
+    samples: int | None = None
+    seed: int = 0
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        Options(seconds=self.seconds)  # checks the time limit
+        checked_seed(self.seed)
+        for name, value in ("relative error", self.relative_error), ("confidence", self.confidence):
+            if value is not None and not (isinstance(value, float) and 0 < value < 1):
+                raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")
+        if self.samples is not None and not (
+            is_integer(self.samples) and MIN_SAMPLES <= self.samples <= MAX_NUMBER
+        ):
+            raise InputError(f"samples {described(self.samples)}: expected {MIN_SAMPLES} or more")
+
+    def with_defaults(self) -> EstimateOptions:
+        """Return these options with the default limits if there are no others."""
+        if (self.seconds, self.relative_error, self.samples) == (None, None, None):
+            return replace(self, seconds=SECONDS, relative_error=RELATIVE_ERROR)
+        return self
+
+
+@dataclass(frozen=True, repr=False)
+class CountEstimate:
+    """An estimate of the number of solutions of a board, with a confidence interval.
+
+    ``str`` shows it as ``~5.96e98 (95 %: 5.90e98 to 6.02e98)``.
+    """
+
+    board: Board
+    estimate: float
+    """The estimated number of solutions; an integer from 2^1000 on."""
+    low: float
+    """The lower end of the confidence interval."""
+    high: float
+    """The upper end of the confidence interval."""
+    relative_error: float
+    """The logarithm of ``high / estimate``: nearly half the relative width of the interval."""
+    confidence: float
+    """The probability with which such an interval contains the number of solutions."""
+    samples: int
+    """The number of independent samples; 0 if the whole tree of the search was visited. Then the
+    estimate is the number of solutions, and all errors are 0."""
+    seed: int
+    """The seed. The board, the seed and the number of samples determine the estimate."""
+    is_reliable: bool = True
+    """False if the standard deviation of the samples exceeds their mean. Then the interval may miss
+    the number of solutions more often than ``confidence`` allows."""
+
+    def __str__(self) -> str:
+        if self.samples == 0:
+            return f"{self.estimate:.0f} (exact)"
+        digits = min(15, max(2, 1 + ceil(-log10(self.relative_error or 1e-15))))
+        estimate, low, high = (
+            short_number(number, digits) for number in (self.estimate, self.low, self.high)
+        )
+        return f"~{estimate} ({100 * self.confidence:.6g} %: {low} to {high})"
+
+    def __repr__(self) -> str:
+        return f"<CountEstimate: {self} solutions of {self.board.describe()}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON types."""
+        return {
+            "board": str(self.board),
+            "box": str(self.board.geometry),
+            "estimate": rounded(self.estimate),
+            "low": rounded(self.low),
+            "high": rounded(self.high),
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "seed": str(self.seed),
+            "is_reliable": self.is_reliable,
+        }
+
+
+def estimate(
+    board: BoardLike,
+    *,
+    seconds: float | None = None,
+    relative_error: float | None = None,
+    samples: int | None = None,
+    seed: int = 0,
+    confidence: float = 0.95,
+    box: Geometry | str | None = None,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> CountEstimate:
+    """Estimate the number of solutions of a board of any shape.
+
+    The estimate is unbiased. It ends at the first of the limits that you give, but not before
+    16 samples. By default it ends at a relative error of 0.01 or after 60 seconds. If a search
+    visits the whole tree quickly, the estimate is exact, and has no samples.
+
+    >>> import gpusudoku
+    >>> print(gpusudoku.estimate("." * 256, samples=16))  # doctest: +SKIP
+    ~5.98e98 (95 %: 5.87e98 to 6.09e98)
+
+    Parameters
+    ----------
+    board, box
+        As for ``count``.
+    seconds
+        The time limit. With a time limit alone, the number of samples depends on the machine.
+    relative_error
+        Half the width of the confidence interval, relative to the estimate, such as 0.01.
+    samples
+        The number of samples, 16 or more. The same board, seed and number of samples always have
+        the same estimate, whatever the number of threads.
+    seed
+        The seed of the random numbers, from 0 to 2^128 - 1.
+    confidence
+        The probability with which the interval contains the number of solutions.
+    jobs
+        The number of CPU threads; None for all usable cores.
+    progress, cancel
+        As for ``count``; ``count`` of the progress is the number of samples.
+
+    Raises
+    ------
+    InputError
+        If ``board`` is not a board, or a parameter has the wrong type or is out of range.
+    TooExpensive
+        If no walk of any sample found a solution.
+    Interrupted, Cancelled
+        After Ctrl-C, or when ``cancel`` is cancelled.
+    """
+    converted_board = board_of(board, box)
+    options = EstimateOptions(seconds, relative_error, samples, seed, confidence).with_defaults()
+    engine = CpuEngine(Options(jobs=jobs).jobs)
+    with interruptible(cancel), reporting(progress):
+        for result in estimates(converted_board, options, engine.threads):
+            pass
+    return result
+
+
+def estimates(
+    board: Board,
+    options: EstimateOptions,
+    threads: int,
+    values: MutableSequence[ScaledNumber] | None = None,
+) -> Generator[CountEstimate, None, None]:
+    """Yield estimates from more and more samples, up to the limits; the last one is the result.
+
+    Parameters
+    ----------
+    values
+        The samples of an earlier call with the same board and seed, which are not drawn again. New
+        ones are appended.
+
+    Raises
+    ------
+    TooExpensive
+        If no walk of any sample found a solution.
+    """
+    values = [] if values is None else values
+    number = exact_count(board)
+    if number is not None:
+        yield CountEstimate(board, number, number, number, 0.0, options.confidence, 0, options.seed)
+        return
+    splitting = Splitting(board, options.seed)
+    start = time.monotonic()
+
+    def draw(number: int) -> ScaledNumber:
+        sample = splitting.sample(number)
+        return sample.mantissa, sample.exponent
+
+    next_check = MIN_SAMPLES
+    while next_check <= len(values):
+        next_check = ceil(next_check * GROWTH)
+    result = None
+    with closing(ordered_map(count(len(values)), draw, threads)) as items:
+        for item in items:
+            assert item.result is not None
+            values.append(item.result)
+            seconds = time.monotonic() - start
+            if len(values) < MIN_SAMPLES or not any(mantissa for mantissa, _ in values):
+                result = None
+            else:
+                result = summarise(board, values, options)
+                yield result
+            done = [len(values) / (options.samples or inf), seconds / (options.seconds or inf)]
+            error = inf if result is None else result.relative_error
+            if options.relative_error is not None:
+                done.append((options.relative_error / error) ** 2 if error else 1.0)
+            current_watch().progress(Progress(min(1.0, max(done)), len(values), seconds))
+            if len(values) < MIN_SAMPLES:
+                continue
+            is_over = len(values) >= (options.samples or inf) or seconds >= (options.seconds or inf)
+            if len(values) >= next_check:
+                next_check = ceil(next_check * GROWTH)
+                is_over = is_over or error <= (options.relative_error or 0.0)
+            if is_over:
+                break
+    if result is None:
+        walks = len(values) * splitting.walks
+        raise TooExpensive(f"no estimate: none of {walks:,} random walks found a solution")
+
+
+def exact_count(board: Board) -> int | None:
+    """Return the number of solutions if the tree of the search is small, else None."""
+    tree = estimate_search(Frontier.of([board]), SearchSettings(), EXACT_EFFORT)
+    return int(tree.solutions) if tree.exact else None
+
+
+def summarise(
+    board: Board, values: MutableSequence[ScaledNumber], options: EstimateOptions
+) -> CountEstimate:
+    """Make the estimate from the values of several samples, at least one of which is not 0."""
+    largest = max(exponent for mantissa, exponent in values if mantissa)
+    # Values that underflow are too small to matter.
+    numbers = [ldexp(mantissa, exponent - largest) for mantissa, exponent in values]
+    size = len(numbers)
+    mean = fsum(numbers) / size
+    variance = fsum((number - mean) ** 2 for number in numbers) / (size - 1)
+    deviation = sqrt(variance) / mean
+    relative_error = t_quantile((1 + options.confidence) / 2, size - 1) * deviation / sqrt(size)
+    ratio = exp(min(relative_error, 700.0))
+    return CountEstimate(
+        board,
+        scaled(mean, largest),
+        max(1, scaled(mean / ratio, largest)),  # there is a solution, if any value is not 0
+        scaled(mean * ratio, largest),
+        relative_error,
+        options.confidence,
+        size,
+        options.seed,
+        is_reliable=deviation <= 1,
+    )
+
+
+def t_quantile(probability: float, degrees: int) -> float:
+    """Return a quantile of Student's t-distribution with 15 or more degrees of freedom.
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5. The error is below
+    0.1 % for probabilities up to 0.9995.
+    """
+    z = NormalDist().inv_cdf(probability)
+    terms = [
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    ]
+    return fsum(term / degrees**power for power, term in enumerate(terms))
+
+
+def scaled(mantissa: float, exponent: int) -> float:
+    """Return ``mantissa * 2**exponent``: a float if it fits in one, else an integer."""
+    fraction, change = frexp(mantissa)
+    exponent += change
+    if exponent <= LARGEST_FLOAT_EXPONENT:
+        return ldexp(fraction, exponent)
+    return int(ldexp(fraction, 53)) << (exponent - 53)
+
+
+def rounded(number: float) -> float:
+    """Round to SIGNIFICANT_DIGITS; the result is an integer if it exceeds the largest float."""
+    decimal = Decimal(f"{Decimal(number):.{SIGNIFICANT_DIGITS - 1}e}")
+    return int(decimal) if isinstance(number, int) else float(decimal)
+
+
+def short_number(number: float, digits: int) -> str:
+    """Write a number with some significant digits: ``5.96e98``, or an integer below a million."""
+    text = f"{Decimal(number):.{digits - 1}e}"
+    if number < 1e6:
+        return f"{float(text):.0f}"
+    mantissa, exponent = text.lower().split("e")
+    return f"{mantissa}e{int(exponent)}"
