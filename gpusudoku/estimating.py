@@ -190,8 +190,7 @@ def estimate(
     options = EstimateOptions(seconds, relative_error, samples, seed, confidence).with_defaults()
     engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel), reporting(progress):
-        for result in estimates(converted_board, options, engine.threads):
-            pass
+        *_, result = estimates(converted_board, options, engine.threads)
     return result
 
 

@@ -1,11 +1,11 @@
-"""Samples of all solutions of a board: random walks down the tree of its search, with splitting.
+"""Random samples of the solutions of a board: walks down the tree of its search, with splitting.
 
-A walk gives cells random candidates until the board is solved or dead, see ``kernels.search.walks``.
-Its weight is the reciprocal of the probability of its guesses, or 0 if it ends at a dead board. The
-mean of the weights is the number of solutions: each solution s is reached with a probability p(s),
-and p(s) * 1 / p(s) = 1 for each of them (Knuth: Estimating the efficiency of backtrack programs,
-Mathematics of Computation 29, 1975). On a large board, the weights of single walks differ by many
-powers of ten, so their mean is useless.
+A walk gives cells random candidates until the board is solved or dead: see ``walks`` in
+``kernels/search``. Its weight is the reciprocal of the probability of its guesses, or 0 if it ends
+at a dead board. The mean of the weights is the number of solutions: a walk reaches a solution s
+with a probability p(s), and p(s) * 1 / p(s) = 1 for each of them (Knuth: Estimating the efficiency
+of backtrack programs, Mathematics of Computation 29, 1975). On a large board, the weights of walks
+differ by many powers of ten, so a few walks decide the mean.
 
 *Splitting* keeps the weights similar (Kahn and Harris 1951; the sequential Monte Carlo samplers of
 Del Moral, Doucet and Jasra, J. R. Statist. Soc. B 68, 2006). A sample has many walks, which halt at
