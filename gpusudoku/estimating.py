@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, MutableSequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
 from math import ceil, exp, frexp, fsum, inf, ldexp, log10, sqrt
@@ -21,23 +21,16 @@ from typing import Any
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration.sampling import checked_seed
 from gpusudoku.enumeration.splitting import Splitting
-from gpusudoku.errors import InputError, TooExpensive, described
+from gpusudoku.errors import TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, interruptible
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.watch import Progress, current_watch, reporting
 from gpusudoku.kernels.search.shape import SearchSettings
-from gpusudoku.options import MAX_NUMBER, Options, is_integer
+from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options
 from gpusudoku.search.frontier import Frontier, estimate_search
 
-SECONDS = 60.0
-"""The default time limit, unless a relative error or a number of samples is given."""
-RELATIVE_ERROR = 0.01
-"""The default relative error, unless a time limit or a number of samples is given."""
-MIN_SAMPLES = 16
-"""The least number of samples. Fewer would show little of their own standard deviation."""
 GROWTH = 1.25
 """The relative error is compared with the wanted one only at numbers of samples that grow by this
 factor. Many comparisons would stop preferably when the error happens to be estimated too low."""
@@ -50,34 +43,6 @@ SIGNIFICANT_DIGITS = 6
 
 ScaledNumber = tuple[float, int]
 """A mantissa and an exponent of 2. Numbers of solutions may exceed the largest float."""
-
-
-@dataclass(frozen=True)
-class EstimateOptions:
-    """When an estimate ends, and its random numbers; see ``estimate``."""
-
-    seconds: float | None = None
-    relative_error: float | None = None
-    samples: int | None = None
-    seed: int = 0
-    confidence: float = 0.95
-
-    def __post_init__(self) -> None:
-        Options(seconds=self.seconds)  # checks the time limit
-        checked_seed(self.seed)
-        for name, value in ("relative error", self.relative_error), ("confidence", self.confidence):
-            if value is not None and not (isinstance(value, float) and 0 < value < 1):
-                raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")
-        if self.samples is not None and not (
-            is_integer(self.samples) and MIN_SAMPLES <= self.samples <= MAX_NUMBER
-        ):
-            raise InputError(f"samples {described(self.samples)}: expected {MIN_SAMPLES} or more")
-
-    def with_defaults(self) -> EstimateOptions:
-        """Return these options with the default limits if there are no others."""
-        if (self.seconds, self.relative_error, self.samples) == (None, None, None):
-            return replace(self, seconds=SECONDS, relative_error=RELATIVE_ERROR)
-        return self
 
 
 @dataclass(frozen=True, repr=False)

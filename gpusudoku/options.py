@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
@@ -32,6 +32,13 @@ MEMORY = 2 << 30
 """The default memory of a contraction, in bytes."""
 MIN_MEMORY = 256 << 20
 """The smallest value of the option, in bytes: a 9x9 board takes less on one thread."""
+SEED_BITS = 128
+"""The size of a random seed."""
+ESTIMATE_SECONDS = 60.0
+RELATIVE_ERROR = 0.01
+"""The default limits of an estimate, if no other limit is given."""
+MIN_SAMPLES = 16
+"""The least number of samples of an estimate. Fewer show little of their standard deviation."""
 
 
 Parameters = ParamSpec("Parameters")
@@ -180,6 +187,34 @@ class Options:
         parse_techniques(self.propagate)
 
 
+@dataclass(frozen=True)
+class EstimateOptions:
+    """When an estimate ends, and its random numbers; see ``estimate``."""
+
+    seconds: float | None = None
+    relative_error: float | None = None
+    samples: int | None = None
+    seed: int = 0
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        Options(seconds=self.seconds)  # checks the time limit
+        checked_seed(self.seed)
+        for name, value in ("relative error", self.relative_error), ("confidence", self.confidence):
+            if value is not None and not (isinstance(value, float) and 0 < value < 1):
+                raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")
+        if self.samples is not None and not (
+            is_integer(self.samples) and MIN_SAMPLES <= self.samples <= MAX_NUMBER
+        ):
+            raise InputError(f"samples {described(self.samples)}: expected {MIN_SAMPLES} or more")
+
+    def with_defaults(self) -> EstimateOptions:
+        """Return these options with the default limits if there are no others."""
+        if (self.seconds, self.relative_error, self.samples) == (None, None, None):
+            return replace(self, seconds=ESTIMATE_SECONDS, relative_error=RELATIVE_ERROR)
+        return self
+
+
 def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Make a function with ``**options`` refuse keywords that neither it nor ``Options`` has."""
     parameters = signature(function).parameters.values()
@@ -207,3 +242,10 @@ def is_integer(value: object) -> bool:
     """Return whether a value is an integer, also one of NumPy, but not a bool."""
     # In Python, bool is a subclass of int.
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def checked_seed(seed: int) -> int:
+    """Return a seed as a Python integer, or raise an InputError if it is out of range."""
+    if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
+        raise InputError(f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1")
+    return int(seed)

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,10 +33,13 @@ from gpusudoku.options import (
     MAX_JOBS,
     MAX_SECONDS,
     METHODS,
+    MIN_SAMPLES,
+    SEED_BITS,
     STRATEGIES,
+    EstimateOptions,
 )
 from gpusudoku.pipeline.messages import quietly
-from gpusudoku.pipeline.settings import CommandFacts, InputOptions
+from gpusudoku.pipeline.settings import CommandFacts, InputOptions, refuse_together
 from gpusudoku.pipeline.source import is_file, looks_like_board
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
@@ -301,6 +304,24 @@ method_options = compose(
 )
 
 
+def estimate_options(
+    params: dict[str, Any], seconds: float | None, conflicting: Mapping[str, object]
+) -> EstimateOptions | None:
+    """Remove the options of an estimate from the parameters, and return them; None without one.
+
+    The values of ``conflicting`` are the options that exclude an estimate, by their names.
+    """
+    names = ("relative_error", "samples", "confidence", "seed")
+    values = {name: params.pop(name) for name in names}
+    given = {name: value for name, value in values.items() if value is not None}
+    if params.pop("estimate"):
+        refuse_together("--estimate", conflicting)
+        return EstimateOptions(seconds=seconds, **given).with_defaults()
+    for name in given:
+        raise InputError(f"--{name.replace('_', '-')} needs --estimate")
+    return None
+
+
 class CommandOptions:
     """Makes the options of one command: their environment variables contain its name."""
 
@@ -332,14 +353,49 @@ class CommandOptions:
 
     def seed(self, text: str) -> Callable[[Command], Command]:
         """Make the option of the random seed, see ``Run.seed``; its help begins with a text."""
-        # 128 bits, as the seeds that ``Run.seed`` draws.
         text += "  [default: a random seed, shown on stderr and in csv, tsv and jsonl]"
-        return self("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
+        return self("--seed", type=Integer(0, (1 << SEED_BITS) - 1), metavar="S", help=text)
 
     def seconds(self, consequence: str) -> Callable[[Command], Command]:
         """Make the time limit of each board; the help ends with its consequence."""
         text = f"Stop work on each board after S seconds, not counting compilation. {consequence}"
         return self("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
+
+    def estimates(self, subject: str) -> Callable[[Command], Command]:
+        """Make the options of an estimate of ``subject``; ``estimate_options`` collects them."""
+        return compose(
+            self(
+                "--estimate",
+                is_flag=True,
+                help=f"Estimate {subject} from random samples, for boards that are too expensive.",
+            ),
+            self(
+                "--relative-error",
+                type=Number(),
+                metavar="X",
+                help="Stop an estimate when half the width of its interval is X times the estimate."
+                "  [default: 0.01 or --seconds 60, whichever is sooner]",
+            ),
+            self(
+                "--samples",
+                type=Integer(min=MIN_SAMPLES),
+                metavar="N",
+                help="Stop an estimate after N samples.",
+            ),
+            self(
+                "--confidence",
+                type=Number(),
+                metavar="P",
+                help="Probability with which the interval of an estimate contains the exact value."
+                "  [default: 0.95]",
+            ),
+            self(
+                "--seed",
+                type=Integer(0, (1 << SEED_BITS) - 1),
+                metavar="S",
+                help="Random seed of an estimate.  [default: 0]",
+            ),
+        )
 
     def part(self, whole: str) -> Callable[[Command], Command]:
         """Make the option that selects a part of the work; the help names the whole."""

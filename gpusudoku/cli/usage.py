@@ -132,6 +132,7 @@ SECTION_TITLES = (
     "Puzzles",
     "Input",
     "Output",
+    "Estimates",
     "Method and device",
     "Search",
     "Long runs",

@@ -26,11 +26,10 @@ import numpy as np
 from numpy.random import Philox
 from numpy.typing import NDArray
 
-from gpusudoku.errors import InputError, described
+from gpusudoku.errors import InputError
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.options import is_integer
+from gpusudoku.options import checked_seed
 
-SEED_BITS = 128
 WORD_BITS = 64
 WORDS = 4
 """Words that Philox makes from one value of its counter."""
@@ -55,13 +54,6 @@ LOW = np.uint64((1 << 32) - 1)
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
-
-
-def checked_seed(seed: int) -> int:
-    """Return a seed as a Python integer, or raise an InputError if it is out of range."""
-    if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
-        raise InputError(f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1")
-    return int(seed)
 
 
 def multiply(words: Words, factor: np.uint64) -> tuple[Words, Words]:

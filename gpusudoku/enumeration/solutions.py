@@ -23,14 +23,21 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.index import SolutionIndex
-from gpusudoku.enumeration.sampling import SEED_BITS, Uniform
+from gpusudoku.enumeration.sampling import Uniform
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, iterate_in
 from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.options import MAX_NUMBER, OptionFields, Options, is_integer, takes_options
+from gpusudoku.options import (
+    MAX_NUMBER,
+    SEED_BITS,
+    OptionFields,
+    Options,
+    is_integer,
+    takes_options,
+)
 from gpusudoku.results import numbers_of
 
 T = TypeVar("T")

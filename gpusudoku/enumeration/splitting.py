@@ -103,10 +103,9 @@ class Splitting:
         rows = np.empty(self.shape.lanes, np.int64)
         odds = np.empty(self.shape.n)
         memory = self.shape.memory(self.shape.lanes)
-        indices = np.arange(self.walks)
-        states, offsets, _, _ = random_words(
-            self._seed, indices, np.full(self.walks, number), COUNTER_WORD
-        )
+        indices = np.arange(max(self.walks, len(self._targets)))
+        attempts = np.full(len(indices), number)
+        states, offsets, _, _ = random_words(self._seed, indices, attempts, COUNTER_WORD)
         mantissa = 1.0
         exponent = 0
         for level, target in enumerate(self._targets):

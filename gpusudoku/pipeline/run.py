@@ -18,7 +18,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.errors import ClusterError, DeviceError, InputError, Interrupted
 from gpusudoku.iterating import Block, with_bad_boards
 from gpusudoku.jobs.interrupts import held_interrupts, interrupt_grace
-from gpusudoku.options import Options
+from gpusudoku.options import SEED_BITS, Options
 from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import Item, ProgressLine
@@ -47,8 +47,6 @@ _UNANSWERED = "unanswered"
 _SEED = "seed"
 """The seed that was drawn because the user gave none."""
 
-_SEED_BITS = 128
-"""The size of a random seed, the same as that of ``Uniform``."""
 CLOSING_SECONDS = 5.0
 """Time after Ctrl-C until all connections to a cluster are closed."""
 
@@ -254,7 +252,7 @@ class Run:
         """Return ``seed``, or a random one if it is None; a resumed run has the same one."""
         if seed is None:
             # A checkpoint saves the notes, and so a resumed run gets the same seed.
-            seed = self.notes.setdefault(_SEED, secrets.randbits(_SEED_BITS))
+            seed = self.notes.setdefault(_SEED, secrets.randbits(SEED_BITS))
             self._unreported_seed = seed
         return seed
 

@@ -24,7 +24,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration.sampling import KEYS, SEED_BITS, checked_seed, random_words
+from gpusudoku.enumeration.sampling import KEYS, random_words
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
 from gpusudoku.jobs.cancel import (
     CancelToken,
@@ -36,7 +36,7 @@ from gpusudoku.jobs.cancel import (
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.options import MAX_NUMBER, Options, is_integer
+from gpusudoku.options import MAX_NUMBER, SEED_BITS, Options, checked_seed, is_integer
 from gpusudoku.planning.count import search_block
 from gpusudoku.puzzles.clue_patterns import describe_empty_twins, parse_pattern, symmetric_units
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch

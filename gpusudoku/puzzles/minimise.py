@@ -18,13 +18,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration.sampling import SEED_BITS, checked_seed
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, interruptible, iterate_in
 from gpusudoku.jobs.job import call_on_threads, split_range
-from gpusudoku.options import Options
+from gpusudoku.options import SEED_BITS, Options, checked_seed
 from gpusudoku.puzzles.clue_patterns import parse_keep
 from gpusudoku.puzzles.remove_clues import order_seeds, remove_redundant_clues
 from gpusudoku.results import BadBoard

@@ -16,12 +16,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.index import SolutionIndex
-from gpusudoku.enumeration.sampling import KEYS, Ints, Uniform, Words, checked_seed, random_words
+from gpusudoku.enumeration.sampling import KEYS, Ints, Uniform, Words, random_words
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.kernels.shuffling import shuffle, shuffle_latin
-from gpusudoku.options import Options
+from gpusudoku.options import Options, checked_seed
 
 LATIN_SQUARES = [1, 2, 12, 576, 161_280]
 """The numbers of Latin squares of one to five digits."""

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.enumeration.sampling import checked_seed
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.choose import MAX_PLAIN
 from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
 from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, shape_of
+from gpusudoku.options import checked_seed
 from gpusudoku.search.frontier import node_seconds
 
 CALL_SECONDS = 0.01

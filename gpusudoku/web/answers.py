@@ -19,14 +19,13 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.text import write_cells
 from gpusudoku.counting import count
 from gpusudoku.engines.engine import Engine
-from gpusudoku.enumeration.sampling import SEED_BITS
 from gpusudoku.enumeration.solutions import Solutions
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.logic import explain
-from gpusudoku.options import Options
+from gpusudoku.options import SEED_BITS, Options
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.puzzles.minimise import minimise

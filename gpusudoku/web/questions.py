@@ -14,11 +14,10 @@ from typing import Any
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.enumeration.sampling import SEED_BITS
 from gpusudoku.errors import Hint, InputError, described, python_words, shown
 from gpusudoku.formats import ReadOptions
 from gpusudoku.formats.read import parse_as
-from gpusudoku.options import is_integer
+from gpusudoku.options import SEED_BITS, is_integer
 
 MAX_SOLUTIONS = 1000
 """The number of solutions in one answer. For more of them, use the command line."""
