@@ -281,9 +281,10 @@ def scaled(mantissa: float, exponent: int) -> float:
 
 
 def rounded(number: float) -> float:
-    """Round to SIGNIFICANT_DIGITS; the result is an integer if it exceeds the largest float."""
+    """Round to SIGNIFICANT_DIGITS; the result is an integer if floats do not show it as one."""
     decimal = Decimal(f"{Decimal(number):.{SIGNIFICANT_DIGITS - 1}e}")
-    return int(decimal) if isinstance(number, int) else float(decimal)
+    is_integer = isinstance(number, int) or (decimal == int(decimal) and decimal < 1 << 53)
+    return int(decimal) if is_integer else float(decimal)
 
 
 def short_number(number: float, digits: int) -> str:

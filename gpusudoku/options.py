@@ -206,7 +206,9 @@ class EstimateOptions:
         if self.samples is not None and not (
             is_integer(self.samples) and MIN_SAMPLES <= self.samples <= MAX_NUMBER
         ):
-            raise InputError(f"samples {described(self.samples)}: expected {MIN_SAMPLES} or more")
+            raise InputError(
+                f"samples {described(self.samples)}: expected an integer of at least {MIN_SAMPLES}"
+            )
 
     def with_defaults(self) -> EstimateOptions:
         """Return these options with the default limits if there are no others."""
@@ -244,8 +246,18 @@ def is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def checked_seed(seed: int) -> int:
-    """Return a seed as a Python integer, or raise an InputError if it is out of range."""
+def checked_seed(seed: int | None) -> int:
+    """Return a seed as a Python integer, a random one for None.
+
+    Raises
+    ------
+    InputError
+        If it is out of range.
+    """
+    if seed is None:
+        import secrets  # imported lazily: few commands need it
+
+        return secrets.randbits(SEED_BITS)
     if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
         raise InputError(f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1")
     return int(seed)

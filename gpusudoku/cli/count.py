@@ -19,11 +19,11 @@ from gpusudoku.cli.options import (
     search_options,
 )
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun, refuse_output
 from gpusudoku.pipeline.messages import prefixing_errors
-from gpusudoku.pipeline.progress import CountLine
+from gpusudoku.pipeline.progress import ESTIMATE_HINT, CountLine
 from gpusudoku.pipeline.records import FORMS
 from gpusudoku.pipeline.run import Run, open_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
@@ -191,7 +191,10 @@ def count(
             "--stats with --format jsonl or --log": output_options.in_detail,
         }
         refuse_together("--cluster of a batch", incompatible)
-    _count_boards(run, options, cluster, only, check)
+    try:
+        _count_boards(run, options, cluster, only, check)
+    except TooExpensive as error:
+        raise TooExpensive(f"{error}; {ESTIMATE_HINT}", error.seconds) from None
 
 
 def _count_boards(

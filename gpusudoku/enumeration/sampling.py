@@ -104,7 +104,7 @@ class Uniform:
     first round whose value is not rejected determines the number.
     """
 
-    def __init__(self, seed: int, count: int) -> None:
+    def __init__(self, seed: int | None, count: int) -> None:
         self._seed = checked_seed(seed)
         self._count = count
         if count < 1:

@@ -7,7 +7,6 @@ solutions cell by cell; iterating, indexing, slices and ``rank`` use it. ``block
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from math import inf, prod
@@ -30,14 +29,7 @@ from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, iterate_in
 from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.options import (
-    MAX_NUMBER,
-    SEED_BITS,
-    OptionFields,
-    Options,
-    is_integer,
-    takes_options,
-)
+from gpusudoku.options import MAX_NUMBER, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import numbers_of
 
 T = TypeVar("T")
@@ -498,7 +490,6 @@ class Solutions(Slice):
             raise InputError(
                 f"a sample of {described(n)}: expected an integer from 0 to {MAX_NUMBER}"
             )
-        seed = secrets.randbits(SEED_BITS) if seed is None else seed
         if not is_integer(first) or not 0 <= first <= n:
             raise InputError(f"a sample from number {described(first)}: expected one from 0 to {n}")
         # An empty sample needs no count, and is possible for a board without solutions.

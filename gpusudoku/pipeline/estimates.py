@@ -70,6 +70,8 @@ def _estimate_board(
             print_note(f"{place}{latest} after {several(latest.samples, 'sample')}")
         raise
     assert latest is not None
+    if latest.estimate == 0:
+        run.source.warn_conflicts(board)
     run.write(writer.text(board, latest))
     if run.settings.stats:
         samples_made = several(latest.samples, "sample")

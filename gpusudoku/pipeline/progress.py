@@ -41,6 +41,10 @@ JOIN_SECONDS = 2.0
 """The longest wait for the thread that writes the line: a stopped terminal may block it."""
 LONG_SECONDS = 30
 """Work is announced if its estimate exceeds this time."""
+MIN_HOPELESS_SECONDS = 3600.0
+"""For longer counts, an estimate is offered."""
+ESTIMATE_HINT = "--estimate estimates the number in a minute"
+"""The offer of an estimate."""
 MAX_SECONDS_SAVED = 5.0
 """The method that was not chosen is estimated as if it could save at most this time."""
 LISTED_PER_SECOND = 1e7
@@ -291,6 +295,9 @@ def expect_count(
         phrases.append(f"--method {method} {duration(other_seconds)}")
     if options.limit is None and plan.method == "search" and parts == 1:
         phrases.append("--limit N asks only for N solutions or more")
+    is_quicker = other_plan is not None and other_plan.seconds < MIN_HOPELESS_SECONDS
+    if options.limit is None and seconds > MIN_HOPELESS_SECONDS and not is_quicker:
+        phrases.append(ESTIMATE_HINT)
     print_note(f"{place}{'; '.join(phrases)}")
 
 

@@ -8,7 +8,6 @@ is interrupted, writes the record of a part, and exits with the status of the co
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -18,7 +17,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.errors import ClusterError, DeviceError, InputError, Interrupted
 from gpusudoku.iterating import Block, with_bad_boards
 from gpusudoku.jobs.interrupts import held_interrupts, interrupt_grace
-from gpusudoku.options import SEED_BITS, Options
+from gpusudoku.options import Options, checked_seed
 from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import Item, ProgressLine
@@ -252,7 +251,7 @@ class Run:
         """Return ``seed``, or a random one if it is None; a resumed run has the same one."""
         if seed is None:
             # A checkpoint saves the notes, and so a resumed run gets the same seed.
-            seed = self.notes.setdefault(_SEED, secrets.randbits(SEED_BITS))
+            seed = self.notes.setdefault(_SEED, checked_seed(None))
             self._unreported_seed = seed
         return seed
 

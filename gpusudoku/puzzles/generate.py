@@ -8,7 +8,6 @@ machines. Unbiased puzzles are made in batches, see ``weighted``.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
@@ -36,7 +35,7 @@ from gpusudoku.jobs.cancel import (
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.options import MAX_NUMBER, SEED_BITS, Options, checked_seed, is_integer
+from gpusudoku.options import MAX_NUMBER, Options, checked_seed, is_integer
 from gpusudoku.planning.count import search_block
 from gpusudoku.puzzles.clue_patterns import describe_empty_twins, parse_pattern, symmetric_units
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
@@ -256,7 +255,7 @@ class Puzzles:
             raise InputError(f"{described(n)} puzzles: expected an integer from 0 to {MAX_NUMBER}")
         if not isinstance(seconds, int | float) or not seconds > 0:
             raise InputError(f"seconds {described(seconds)}: expected a number above 0")
-        self.seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
+        self.seed = checked_seed(seed)
         self._grids = Grids(options.geometry, self.seed)
         if options.unbiased and not self.uniform:
             raise InputError(f"no unbiased puzzles of {options.geometry}: grids are not uniform")

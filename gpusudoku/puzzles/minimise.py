@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, interruptible, iterate_in
 from gpusudoku.jobs.job import call_on_threads, split_range
-from gpusudoku.options import SEED_BITS, Options, checked_seed
+from gpusudoku.options import Options, checked_seed
 from gpusudoku.puzzles.clue_patterns import parse_keep
 from gpusudoku.puzzles.remove_clues import order_seeds, remove_redundant_clues
 from gpusudoku.results import BadBoard
@@ -140,7 +139,7 @@ def minimise(
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     puzzle = board_of(board, box)
-    seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
+    seed = checked_seed(seed)
     with interruptible(cancel):
         return only_row(_minimise_block(Batch.of([puzzle]), seed, keep, CpuEngine(1)))
 
@@ -175,7 +174,7 @@ def minimise_many(
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
-    seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
+    seed = checked_seed(seed)
     batches_or_errors = batches_of(boards, box)
     # An iterator could only be read for the first block.
     keep = keep if isinstance(keep, str) else [*keep]

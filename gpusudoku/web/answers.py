@@ -5,7 +5,6 @@ Integers that may exceed 2^53 are text, as JavaScript's numbers are not exact be
 
 from __future__ import annotations
 
-import secrets
 import threading
 import traceback
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.logic import explain
-from gpusudoku.options import SEED_BITS, Options
+from gpusudoku.options import Options, checked_seed
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.puzzles.minimise import minimise
@@ -237,7 +236,7 @@ class Answerer:
         n = question.fields["n"]
         seed = question.fields["seed"]
         if seed is None:
-            seed = secrets.randbits(SEED_BITS)
+            seed = checked_seed(None)
         solutions = self._solutions(question.board())
         if n and not solutions:
             raise InputError("the board has no solution")

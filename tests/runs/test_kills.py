@@ -95,6 +95,7 @@ COMMANDS = {
     "sample": ("sample DRAWN -n 9 --seed 3", 0.5),
     "sample-one": ("sample @1c -n 30000 --seed 3 --json", 0.4),
     "shares": ("shares BATCH --json", 0.3),
+    "estimates": ("count ESTIMATED --estimate --samples 30 --json", 0.4),
     "part": ("count BATCH --part 2/2 --force", 0.3),
 }
 """Commands that write a file, and how many seconds a run lives at most."""
@@ -110,6 +111,7 @@ def test_listings_and_batches(tmp_path, name):
         "BOARDS": [*some, str(collection.load("2c")), *some] * 2,
         "BATCH": some * 200,
         "PUZZLES": puzzles * 4000,
+        "ESTIMATED": ["." * 36] * 20,
         "DRAWN": [*puzzles, str(collection.load("1c"))] * 20,
     }
     for each, boards in files.items():
