@@ -24,7 +24,6 @@ from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.search.techniques import GROUPS
 
 if TYPE_CHECKING:
-    from gpusudoku.enumeration.splitting import walk_kernel
     from gpusudoku.kernels.kernel import Kernel
 
 compile_option = CommandOptions("compile")
