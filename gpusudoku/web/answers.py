@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from math import inf
 from pathlib import Path
@@ -21,11 +23,14 @@ from gpusudoku.counting import count
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.solutions import Solutions
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
+from gpusudoku.estimating import CountEstimate, estimates, short_numbers
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compile_many import load_kernels
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.logic import explain
-from gpusudoku.options import SEED_BITS, Options
+from gpusudoku.options import SEED_BITS, EstimateOptions, Options
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.puzzles.minimise import minimise
@@ -33,11 +38,17 @@ from gpusudoku.results import decimal_digits
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.web.questions import Question
 
-SEARCH_KINDS = ("count", "shares", "sample", "nth", "minimise")
+SEARCH_KINDS = ("count", "shares", "sample", "nth", "minimise", "estimate")
 """The kinds of questions that may run a search."""
 MAX_KEPT_BOARDS = 2
 """The number of boards whose solutions are kept for the next question. For a 9x9 board with 8
 clues, the tables that number the solutions take 100 MiB; for an empty one nearly 300 MiB."""
+ESTIMATE_OPTIONS = EstimateOptions(seconds=10.0, relative_error=0.01)
+"""When an estimate ends. A question may have another time limit."""
+ESTIMATE_WALKS = 1024
+"""The walks of a sample: fewer than usual, so that the first estimate comes soon."""
+REPORT_SECONDS = 0.1
+"""The time between two reports of an estimate."""
 STATUSES = {
     "input": 400,
     "foreign": 403,
@@ -148,7 +159,7 @@ class Answerer:
         if question.kind in SEARCH_KINDS:
             self._compile(question, report, cancel)  # does not count as time of the question
         seconds_left = inf
-        if question.seconds is not None:
+        if question.seconds is not None and question.kind != "estimate":
             seconds_left = max(0.0, question.seconds - waited)
         deadline = Deadline(seconds_left)
         try:
@@ -162,8 +173,12 @@ class Answerer:
             raise self._failure_at_deadline(question, error) from None
 
     def _compile(self, question: Question, report: Report, cancel: CancelToken) -> None:
-        """Compile the search kernels for the board of a question, unless they are cached."""
-        kernels = search_kernels(question.board().geometry, self._options, self._engine)
+        """Compile the kernels for the board of a question, unless they are cached."""
+        geometry = question.board().geometry
+        kernels = search_kernels(geometry, self._options, self._engine)
+        if question.kind == "estimate":
+            shape = shape_of(geometry.box_rows, geometry.box_columns)
+            kernels = [kernel(shape, SearchSettings()) for kernel in (cpu.expand, cpu.walk)]
         with cancelling(cancel):
             if not all(kernel.load_from_cache() for kernel in kernels):
                 report({"compiling": True})
@@ -222,6 +237,18 @@ class Answerer:
                 raise
             raise _CancelledUnplanned(str(error)) from error
         return result.as_dict()
+
+    def _answer_estimate(self, question: Question, report: Report) -> Json:
+        options = replace(ESTIMATE_OPTIONS, seconds=question.seconds or ESTIMATE_OPTIONS.seconds)
+        results = estimates(
+            question.board(), options, self._engine.threads, question.samples, ESTIMATE_WALKS
+        )
+        next_report = 0.0
+        for result in results:
+            if time.monotonic() >= next_report:
+                next_report = time.monotonic() + REPORT_SECONDS
+                report({"so_far": _estimate_facts(result)})
+        return _estimate_facts(result)
 
     def _answer_shares(self, question: Question, report: Report) -> Json:
         shares = self._solutions(question.board()).shares().tolist()
@@ -291,6 +318,12 @@ def _examples() -> list[Json]:
         for entry in collection.entries()
         if entry.confirmed != ("literature",)
     ]
+
+
+def _estimate_facts(result: CountEstimate) -> Json:
+    """Return an estimate as JSON, with numbers as text: they may exceed the largest float."""
+    estimate, low, high = short_numbers(result)
+    return {**result.as_dict(), "estimate": estimate, "low": low, "high": high}
 
 
 def _board_facts(board: Board) -> Json:
