@@ -75,10 +75,7 @@ class CountEstimate:
     def __str__(self) -> str:
         if self.samples == 0:
             return f"{self.estimate:.0f} (exact)"
-        digits = min(15, max(2, 1 + ceil(-log10(self.relative_error or 1e-15))))
-        estimate, low, high = (
-            short_number(number, digits) for number in (self.estimate, self.low, self.high)
-        )
+        estimate, low, high = short_numbers(self)
         return f"~{estimate} ({100 * self.confidence:.6g} %: {low} to {high})"
 
     def __repr__(self) -> str:
@@ -164,14 +161,17 @@ def estimates(
     options: EstimateOptions,
     threads: int,
     values: MutableSequence[ScaledNumber] | None = None,
+    walks: int | None = None,
 ) -> Generator[CountEstimate, None, None]:
     """Yield estimates from more and more samples, up to the limits; the last one is the result.
 
     Parameters
     ----------
     values
-        The samples of an earlier call with the same board and seed, which are not drawn again. New
-        ones are appended.
+        The samples of an earlier call with the same board, seed and ``walks``, which are not drawn
+        again. New ones are appended.
+    walks
+        As for ``Splitting``.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def estimates(
     if number is not None:
         yield CountEstimate(board, number, number, number, 0.0, options.confidence, 0, options.seed)
         return
-    splitting = Splitting(board, options.seed)
+    splitting = Splitting(board, options.seed, walks)
     start = time.monotonic()
 
     def draw(number: int) -> ScaledNumber:
@@ -285,6 +285,12 @@ def rounded(number: float) -> float:
     decimal = Decimal(f"{Decimal(number):.{SIGNIFICANT_DIGITS - 1}e}")
     is_integer = isinstance(number, int) or (decimal == int(decimal) and decimal < 1 << 53)
     return int(decimal) if is_integer else float(decimal)
+
+
+def short_numbers(result: CountEstimate) -> list[str]:
+    """Write an estimate and the ends of its interval, with as many digits as are certain."""
+    digits = min(15, max(2, 1 + ceil(-log10(result.relative_error or 1e-15))))
+    return [short_number(number, digits) for number in (result.estimate, result.low, result.high)]
 
 
 def short_number(number: float, digits: int) -> str:
