@@ -98,7 +98,7 @@ def count(
     summary on stderr.
 
     With --estimate, print an estimate of the number of solutions and its confidence interval, such
-    as ~5.96e98 (95 %: 5.90e98 to 6.02e98). It takes about a minute at most for a board of any size,
+    as ~5.96e98 (95 %: 5.90e98 to 6.02e98). It ends after about a minute, for boards up to 25x25,
     and runs on the CPU. The same seed and number of samples always have the same estimate.
 
     A count N+ means N solutions or more, because --limit N or --seconds stopped the count. With
