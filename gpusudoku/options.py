@@ -197,11 +197,13 @@ class EstimateOptions:
     samples: int | None = None
     seed: int = 0
     confidence: float = 0.95
+    error_name: str = "relative error"
+    """The name of the error in messages."""
 
     def __post_init__(self) -> None:
         Options(seconds=self.seconds)  # checks the time limit
         checked_seed(self.seed)
-        for name, value in ("error", self.error), ("confidence", self.confidence):
+        for name, value in (self.error_name, self.error), ("confidence", self.confidence):
             if value is not None and not (isinstance(value, float) and 0 < value < 1):
                 raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")
         if self.samples is not None and not (

@@ -77,9 +77,9 @@ def estimate_shares(
     other parameters and the errors that are raised are those of ``estimate``.
     """
     converted_board = board_of(board, box)
-    options = EstimateOptions(seconds, max_error, samples, seed, confidence).with_defaults()
+    options = EstimateOptions(seconds, max_error, samples, seed, confidence, "max error")
     with interruptible(cancel), reporting(progress):
-        return share_estimate(converted_board, options, Options(jobs=jobs).jobs)
+        return share_estimate(converted_board, options.with_defaults(), Options(jobs=jobs).jobs)
 
 
 def share_estimate(board: Board, options: EstimateOptions, jobs: int | None) -> ShareEstimate:

@@ -314,11 +314,13 @@ def estimate_options(
     names = ("error", "samples", "confidence", "seed")
     values = {name: params.pop(name) for name in names}
     given = {name: value for name, value in values.items() if value is not None}
+    option_names = command_facts().option_names
     if params.pop("estimate"):
         refuse_together("--estimate", conflicting)
+        given["error_name"] = option_names["error"].replace("-", " ")
         return EstimateOptions(seconds=seconds, **given).with_defaults()
     for name in given:
-        raise InputError(f"--{command_facts().option_names[name]} needs --estimate")
+        raise InputError(f"--{option_names[name]} needs --estimate")
     return None
 
 

@@ -282,7 +282,8 @@ def percent(share: float, count: int) -> str:
 def _percent(share: float, count: int, decimals: int) -> str:
     """Write a share in percent, rounded down. Integers stay integers: they may exceed any float."""
     scale = 10**decimals
-    whole, fraction = divmod(int(100 * scale * share // count), scale)
+    # A float such as 28.999999999999996 % is 29 %. An integer is not changed by ``round``.
+    whole, fraction = divmod(int(round(100 * scale * share, 6) // count), scale)
     return f"{whole}.{fraction:0{decimals}}" if decimals else str(whole)
 
 
