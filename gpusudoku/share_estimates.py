@@ -52,6 +52,7 @@ class ShareEstimate(NamedTuple):
     samples: int
     """The number of independent samples; 0 if the shares are exact."""
     seed: int
+    """The seed of the samples."""
 
 
 def estimate_shares(
