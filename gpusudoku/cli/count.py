@@ -77,7 +77,11 @@ count_option = CommandOptions("count")
     is_flag=True,
     help="Count again by another method and compare, unless that takes too long.",
 )
-@count_option.estimates("the number of solutions")
+@count_option.estimates(
+    "the number of solutions",
+    "--relative-error",
+    "half the width of its interval is X times the estimate",
+)
 @count_option.part("the solutions of one board, or of the boards of a batch")
 @count_option.cluster()
 @count_option.answers(FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")

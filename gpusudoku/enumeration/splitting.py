@@ -92,10 +92,12 @@ class Splitting:
     def __init__(self, board: Board, seed: int, walks: int | None = None) -> None:
         self._root = Frontier.of([board]).simplified(SearchSettings())
         self.shape = self._root.shape
+        self.candidates = self._root.candidates[0]
+        """uint64 (cells): the candidates masks of the simplified board."""
         self._seed = seed
         self._walk = walk_kernel(board.geometry)
         self.walks = walks or max(1, min(WALKS, MAX_WALKS_BYTES // self.shape.row_bytes))
-        open_cells = int(np.count_nonzero(np.bitwise_count(self._root.candidates) > 1))
+        open_cells = int(np.count_nonzero(np.bitwise_count(self.candidates) > 1))
         levels = max(LEVELS, open_cells // LEVEL_CELLS)
         targets = {open_cells * level // levels for level in range(levels)}
         self._targets = sorted(targets, reverse=True)

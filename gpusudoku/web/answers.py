@@ -41,7 +41,7 @@ SEARCH_KINDS = ("count", "shares", "sample", "nth", "minimise", "estimate")
 MAX_KEPT_BOARDS = 2
 """The number of boards whose solutions are kept for the next question. For a 9x9 board with 8
 clues, the tables that number the solutions take 100 MiB; for an empty one nearly 300 MiB."""
-ESTIMATE_OPTIONS = EstimateOptions(seconds=10.0, relative_error=0.01)
+ESTIMATE_OPTIONS = EstimateOptions(seconds=10.0, error=0.01)
 """When an estimate ends. A question may have another time limit."""
 ESTIMATE_WALKS = 1024
 """The walks of a sample: fewer than usual, so that the first estimate comes soon."""
