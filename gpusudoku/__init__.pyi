@@ -64,5 +64,7 @@ from gpusudoku.share_estimates import estimate_shares as estimate_shares
 from gpusudoku.solving import solve as solve
 from gpusudoku.solving import solve_many as solve_many
 from gpusudoku.web.widget import widget as widget
+from gpusudoku.weighted_samples import WeightedSolutions as WeightedSolutions
+from gpusudoku.weighted_samples import weighted_solutions as weighted_solutions
 
 __version__: str

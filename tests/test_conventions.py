@@ -41,6 +41,7 @@ LAYERS = [
         "runs",
         "share_estimates",
         "solving",
+        "weighted_samples",
     },
     {"bench", "web"},
     {"pipeline"},

@@ -1,8 +1,10 @@
-"""``gpusudoku sample``: random solutions, all with the same probability."""
+"""``gpusudoku sample``: random solutions, all with the same probability or with weights."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +20,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
-from gpusudoku.pipeline.messages import prefixing_errors
+from gpusudoku.pipeline.messages import prefixing_errors, print_note, several
 from gpusudoku.pipeline.progress import DRAWN_PER_SECOND, expect_solutions
 from gpusudoku.pipeline.run import Run, start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, PartNumber, refuse_together
@@ -34,9 +36,22 @@ if TYPE_CHECKING:
 sample_option = CommandOptions("sample")
 
 _ALTERNATIVES = (
-    "; add clues to sample it, or list N solutions that are not random by enumerate --limit N"
+    "; sample --nearly draws solutions with weights, and enumerate --limit N lists N solutions that"
+    " are not random"
 )
 """The end of the message for a board that is too expensive to sample."""
+_WEIGHTED = (
+    "draws are weighted, not uniform: means need the column weight, which only csv, tsv and jsonl"
+    " have"
+)
+
+# Keys of ``Run.notes``.
+_SUMS = "sums"
+"""Of the present board: the sum of its weights, and the sum of their squares."""
+_SIZES = "sizes"
+"""The smallest and the largest effective sample size of a board."""
+_EMPTY_DRAWS = "empty_draws"
+"""The number of draws without a solution."""
 
 
 @click.command()
@@ -53,6 +68,11 @@ _ALTERNATIVES = (
     "Random seed: the same seed draws the same solutions.",
 )
 @sample_option("--distinct", is_flag=True, help="Draw each solution of a board at most once.")
+@sample_option(
+    "--nearly",
+    is_flag=True,
+    help="Draw solutions with weights, also of boards that are too large for uniform draws.",
+)
 @sample_option.part("the draws of one board, or of the boards of a batch")
 @sample_option.solution_forms()
 @sample_option.output()
@@ -65,6 +85,7 @@ def sample(
     number: int,
     seed: int | None,
     distinct: bool,
+    nearly: bool,
     part: PartNumber | None,
     **params: Any,
 ) -> None:
@@ -74,17 +95,23 @@ def sample(
     draws the same solutions on any machine; a larger N appends draws. In a batch, every board has
     N draws with the same seed. --part requires --seed.
 
+    With --nearly, draws are random walks, which prefer some solutions. The column weight of csv,
+    tsv and jsonl corrects weighted means. A draw that finds no solution has the weight 0, and no
+    line.
+
     \b
     Examples:
       gpusudoku sample @empty                     a random grid, exactly uniform
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
+      gpusudoku sample large.txt --nearly -n 1000 --seed 7 -o weighted.csv
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
       gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
     command = command_facts()
     output_options = OutputOptions.from_params(params, command)
     options = Options(**params)
+    refuse_together("--nearly", {"--distinct": nearly and distinct})
     # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None:
         raise InputError("--part needs a --seed: all parts are of one sample")
@@ -94,37 +121,114 @@ def sample(
         if part is not None:
             refuse_together("--part", {"--distinct": distinct})
         numbers = run.select_tasks(number, "draws")
-    writer = SolutionWriter(
-        output_options.form or "line", run.source.input_source, ("seed", "draw")
-    )
+    columns = ("seed", "draw", "weight") if nearly else ("seed", "draw")
+    writer = SolutionWriter(output_options.form or "line", run.source.input_source, columns)
     with run.open(writer.header):
         seed = run.seed(seed)
         engine = start_engine(options)
+        if nearly:
+            print_note(_WEIGHTED)
         if run.single:
             run.expect(len(numbers))
         skipped = run.start_solutions  # of the first board, written before a resume
         for board in run.source.singles():
             # Draw i depends on the board, the seed and i only, so a resumed run begins anywhere.
             draws = numbers[skipped:]
+            if nearly:
+                blocks = _draw_weighted(run, board, draws, seed, engine)
+            else:
+                blocks = _draw_uniform(run, board, draws, seed, distinct, options, engine)
             try:
-                for solutions in _draw_blocks(run, board, draws, seed, distinct, options, engine):
+                for solutions, weights in blocks:
                     run.report_seed()
                     draw_numbers = np.arange(draws.start, draws.start + len(solutions))
                     draws = draws[len(solutions) :]
+                    values = {"seed": str(seed), "draw": draw_numbers}
+                    if weights is not None:
+                        has_solution = weights > 0
+                        solutions = solutions[has_solution]
+                        values["draw"] = draw_numbers[has_solution]
+                        values["weight"] = weights[has_solution]
                     with prefixing_errors(place_of(board, 0)):
-                        columns = {"seed": str(seed), "draw": draw_numbers}
-                        text = writer.text(board, solutions, values=columns)
+                        text = writer.text(board, solutions, values=values)
                     run.write(text)
-                    run.add_finished(solutions=len(solutions))
+                    if weights is not None:
+                        _add_weights(run, weights)
+                    run.add_finished(solutions=len(draw_numbers))
+                if nearly and numbers:
+                    _end_weights(run, numbers)
             except InputError as error:
                 run.report_unanswered(board, error)
             except TooExpensive as error:
                 run.report_unanswered(board, f"{error}{_ALTERNATIVES}")
             run.add_finished(boards=1)
             skipped = 0
+        if nearly:
+            _report_weights(run, numbers)
 
 
-def _draw_blocks(
+def _draw_weighted(
+    run: Run, board: Batch, draws: range, seed: int, engine: Engine
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.float64] | None]]:
+    """Yield blocks of these draws: solutions, uint8 (k, cells), and weights, float64 (k).
+
+    Raises
+    ------
+    InputError
+        If the board is known to have no solution.
+    """
+    from gpusudoku.weighted_samples import WeightedDraws
+
+    if not draws:
+        return
+    with run.line.working():
+        weighted_draws = WeightedDraws(board[0], seed, engine)
+    if weighted_draws.count == 0:
+        raise InputError(f"no solution to draw{conflict_in(board[0])}")
+    if weighted_draws.exponent:
+        place = place_of(board, 0)
+        print_note(f"{place}the unit of the weights is 2^{weighted_draws.exponent}")
+    for block in weighted_draws.blocks(draws):
+        yield block.grids, block.weights
+
+
+def _add_weights(run: Run, weights: NDArray[np.float64]) -> None:
+    """Add the weights of draws to the sums, which a checkpoint saves."""
+    total, squares = run.notes.get(_SUMS, (0.0, 0.0))
+    run.notes[_SUMS] = [total + float(weights.sum()), squares + float((weights**2).sum())]
+    empty_draws = int(np.count_nonzero(weights == 0))
+    run.notes[_EMPTY_DRAWS] = run.notes.get(_EMPTY_DRAWS, 0) + empty_draws
+
+
+def _end_weights(run: Run, numbers: range) -> None:
+    """Compute the effective sample size of a board, all of whose draws are finished.
+
+    Raises
+    ------
+    InputError
+        If no draw found a solution.
+    """
+    total, squares = run.notes.pop(_SUMS)
+    if not total:
+        raise InputError(f"none of {several(len(numbers), 'draw')} found a solution")
+    size = total**2 / squares
+    smallest, largest = run.notes.get(_SIZES, (inf, 0.0))
+    run.notes[_SIZES] = [min(smallest, size), max(largest, size)]
+
+
+def _report_weights(run: Run, numbers: range) -> None:
+    """Print the effective sample sizes of all boards, and the number of draws without solution."""
+    if _SIZES not in run.notes:
+        return
+    smallest, largest = (f"{size:,.1f}" for size in run.notes[_SIZES])
+    sizes = smallest if smallest == largest else f"{smallest} to {largest}"
+    draws = several(len(numbers), "draw") + ("" if run.single else " of a board")
+    empty_draws = run.notes[_EMPTY_DRAWS]
+    ending = f"; {empty_draws:,} found no solution" if empty_draws else ""
+    print_note(f"effective sample size {sizes} of {draws}{ending}")
+
+
+def _draw_uniform(
     run: Run,
     board: Batch,
     draws: range,
@@ -132,20 +236,20 @@ def _draw_blocks(
     distinct: bool,
     options: Options,
     engine: Engine,
-) -> Iterator[NDArray[np.uint8]]:
-    """Return an iterator over blocks of the solutions that these draws give, uint8 (k, cells).
+) -> Iterator[tuple[NDArray[np.uint8], None]]:
+    """Yield blocks of the solutions that these draws give, uint8 (k, cells), without weights.
 
     Raises
     ------
     InputError
-        At once, if the board has no solution, or too few distinct ones.
+        If the board has no solution, or too few distinct ones.
     TooExpensive
-        At once, if the board cannot be sampled in reasonable time.
+        If the board cannot be sampled in reasonable time.
     """
     from gpusudoku.enumeration.solutions import Solutions
 
     if not draws:
-        return iter(())
+        return
     solutions = Solutions(board[0], options, engine=engine)
     with run.line.working():
         if not solutions:
@@ -153,4 +257,4 @@ def _draw_blocks(
         blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
     if run.single:
         expect_solutions(len(draws), "draw", DRAWN_PER_SECOND, engine)
-    return blocks
+    yield from zip(blocks, repeat(None))
