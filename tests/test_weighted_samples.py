@@ -7,7 +7,9 @@ import csv
 import numpy as np
 import pytest
 
-from gpusudoku import collection, count, estimating, solutions, weighted_samples, weighted_solutions
+import gpusudoku
+from gpusudoku import collection, estimating, solutions, weighted_samples, weighted_solutions
+from gpusudoku.enumeration.splitting import Splitting
 
 LARGE = "16x16-many"
 """A board whose solutions can be counted, but whose walks find some of them far more often."""
@@ -39,11 +41,11 @@ def test_weighted_means_are_those_of_all_solutions():
 
 @pytest.mark.parametrize(("name", "box"), [("." * 36, "2x3"), ("." * 81, None)])
 def test_the_mean_weight_is_the_number_of_solutions(name, box):
-    sample = weighted_solutions(name, 300, seed=2, box=box)
-    assert sample.weights.mean() == pytest.approx(int(count(name, box=box)), rel=0.03)
-    assert 280 < sample.effective_size < 300
+    grids, weights, _ = weighted_solutions(name, 300, seed=2, box=box)
+    assert weights.mean() == pytest.approx(int(gpusudoku.count(name, box=box)), rel=0.03)
+    assert 280 < weights.sum() ** 2 / (weights**2).sum() < 300
     # Any digit in the first cell has the same frequency, here within four standard deviations.
-    frequencies = np.bincount(sample.grids[:, 0], sample.weights)[1:] / sample.weights.sum()
+    frequencies = np.bincount(grids[:, 0], weights)[1:] / weights.sum()
     p = 1 / len(frequencies)
     assert frequencies == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 280))
 
@@ -80,25 +82,24 @@ def test_a_board_may_have_no_draw_with_a_solution(run, monkeypatch):
     assert err == f"gpusudoku: @{LARGE}: none of 1 draw found a solution\n"
 
 
-def test_large_weights_have_a_unit(run, monkeypatch):
-    """The unit does not depend on the seed."""
-    board = collection.load(BOARD[1:])
-    plain = [weighted_solutions(board, 5, seed=seed) for seed in (4, 5)]
-    monkeypatch.setattr(weighted_samples, "MAX_EXPONENT", 10)
-    scaled = [weighted_solutions(board, 5, seed=seed) for seed in (4, 5)]
-    assert scaled[0].exponent == scaled[1].exponent == pytest.approx(17, abs=1)
-    for sample, reference in zip(scaled, plain, strict=True):
-        assert (sample.weights * 2.0**sample.exponent == reference.weights).all()
-    _, _, err = run("sample", BOARD, "--nearly", "--seed", 4)
-    assert f"gpusudoku: @1c: the unit of the weights is 2^{scaled[0].exponent}\n" in err
-
-
 @pytest.mark.slow
-def test_the_largest_boards():
-    """An empty 25x25 board has about 4.4e308 solutions, more than fit in a float."""
-    sample = weighted_solutions("." * 625, 8, seed=6)
-    assert 2 < sample.weights.mean() * 2.0 ** (sample.exponent - 1023) < 10
-    assert sample.effective_size > 4
+def test_large_weights_have_a_unit(run):
+    """An empty 25x25 board has about 4.4e308 solutions, more than the largest float."""
+    grids, weights, exponent = weighted_solutions("." * 625, 8, seed=6)
+    assert 2 < weights.mean() * 2.0 ** (exponent - 1023) < 10
+    assert all(gpusudoku.Board(grid).is_full for grid in grids)
+    command = ["sample", "." * 625, "--nearly", "-n", 8, "--seed", 6, "--format", "csv"]
+    _, out, err = run(*command)
+    assert f"gpusudoku: <argument>:1: the unit of the weights is 2^{exponent}\n" in err
+    assert [float(row["weight"]) for row in csv.DictReader(out.splitlines())] == weights.tolist()
+
+
+def test_larger_boards_are_refused(run):
+    message = "weighted draws are for boards of up to 25x25 cells"
+    with pytest.raises(gpusudoku.InputError, match=message):
+        weighted_solutions("." * 676, 1, box="2x13")
+    status, out, err = run("sample", "@36x36-few", "--nearly", "-q")
+    assert (status, out, err) == (1, "", f"gpusudoku: @36x36-few: {message}\n")
 
 
 def test_a_small_board_has_uniform_draws():
@@ -107,7 +108,6 @@ def test_a_small_board_has_uniform_draws():
     sample = weighted_solutions(board, 50, seed=7)
     assert (sample.grids == solutions(board).sample(50, seed=7)).all()
     assert (sample.weights == 276).all()
-    assert sample.effective_size == 50
 
 
 def test_the_seed_decides(run):
@@ -131,17 +131,17 @@ def test_parts_and_resumed_runs_are_the_whole(run, tmp_path, monkeypatch):
         assert run(*command, "--part", f"{number}/3", "-o", path, "-j", number)[0] == 0
     assert run("merge", *paths)[1] == expected
 
-    draw = weighted_samples.WeightedDraws._draw
+    draw = Splitting.sample
 
-    def interrupted(draws, number):
+    def interrupted(splitting, number):
         if number == 17:
             raise KeyboardInterrupt
-        return draw(draws, number)
+        return draw(splitting, number)
 
     run_file = tmp_path / "a.run"
     out_file = tmp_path / "all.csv"
     with monkeypatch.context() as patch:
-        patch.setattr(weighted_samples.WeightedDraws, "_draw", interrupted)
+        patch.setattr(Splitting, "sample", interrupted)
         assert run(*command, "-o", out_file, "--checkpoint", run_file, "-j", 1)[0] == 130
     assert 5 < len(out_file.read_text().splitlines()) < 20
     status, _, resumed_err = run("resume", run_file)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,22 +35,14 @@ if TYPE_CHECKING:
 sample_option = CommandOptions("sample")
 
 _ALTERNATIVES = (
-    "; sample --nearly draws solutions with weights, and enumerate --limit N lists N solutions that"
-    " are not random"
+    "; draw weighted solutions by --nearly, or list N solutions that are not random by"
+    " enumerate --limit N"
 )
 """The end of the message for a board that is too expensive to sample."""
-_WEIGHTED = (
-    "draws are weighted, not uniform: means need the column weight, which only csv, tsv and jsonl"
-    " have"
-)
-
-# Keys of ``Run.notes``.
+_WEIGHTED = "weighted draws, not uniform: means need the column weight of csv, tsv or jsonl"
 _SUMS = "sums"
-"""Of the present board: the sum of its weights, and the sum of their squares."""
-_SIZES = "sizes"
-"""The smallest and the largest effective sample size of a board."""
-_EMPTY_DRAWS = "empty_draws"
-"""The number of draws without a solution."""
+"""The key of ``Run.notes`` for the present board: the sum of its weights, the sum of their squares,
+and the number of draws without a solution."""
 
 
 @click.command()
@@ -68,11 +59,7 @@ _EMPTY_DRAWS = "empty_draws"
     "Random seed: the same seed draws the same solutions.",
 )
 @sample_option("--distinct", is_flag=True, help="Draw each solution of a board at most once.")
-@sample_option(
-    "--nearly",
-    is_flag=True,
-    help="Draw solutions with weights, also of boards that are too large for uniform draws.",
-)
+@sample_option("--nearly", is_flag=True, help="Draw weighted solutions of any board up to 25x25.")
 @sample_option.part("the draws of one board, or of the boards of a batch")
 @sample_option.solution_forms()
 @sample_option.output()
@@ -96,8 +83,8 @@ def sample(
     N draws with the same seed. --part requires --seed.
 
     With --nearly, draws are random walks, which prefer some solutions. The column weight of csv,
-    tsv and jsonl corrects weighted means. A draw that finds no solution has the weight 0, and no
-    line.
+    tsv and jsonl corrects this in weighted means. A draw that finds no solution has the weight 0,
+    and no line.
 
     \b
     Examples:
@@ -134,21 +121,18 @@ def sample(
         for board in run.source.singles():
             # Draw i depends on the board, the seed and i only, so a resumed run begins anywhere.
             draws = numbers[skipped:]
-            if nearly:
-                blocks = _draw_weighted(run, board, draws, seed, engine)
-            else:
-                blocks = _draw_uniform(run, board, draws, seed, distinct, options, engine)
             try:
-                for solutions, weights in blocks:
+                for solutions, weights in _draw_blocks(
+                    run, board, draws, seed, distinct, nearly, options, engine
+                ):
                     run.report_seed()
                     draw_numbers = np.arange(draws.start, draws.start + len(solutions))
                     draws = draws[len(solutions) :]
                     values = {"seed": str(seed), "draw": draw_numbers}
                     if weights is not None:
-                        has_solution = weights > 0
-                        solutions = solutions[has_solution]
-                        values["draw"] = draw_numbers[has_solution]
-                        values["weight"] = weights[has_solution]
+                        is_solved = weights > 0
+                        solutions = solutions[is_solved]
+                        values |= {"draw": draw_numbers[is_solved], "weight": weights[is_solved]}
                     with prefixing_errors(place_of(board, 0)):
                         text = writer.text(board, solutions, values=values)
                     run.write(text)
@@ -156,100 +140,47 @@ def sample(
                         _add_weights(run, weights)
                     run.add_finished(solutions=len(draw_numbers))
                 if nearly and numbers:
-                    _end_weights(run, numbers)
+                    _report_weights(run, board, len(numbers))
             except InputError as error:
                 run.report_unanswered(board, error)
             except TooExpensive as error:
                 run.report_unanswered(board, f"{error}{_ALTERNATIVES}")
             run.add_finished(boards=1)
             skipped = 0
-        if nearly:
-            _report_weights(run, numbers)
 
 
-def _draw_weighted(
-    run: Run, board: Batch, draws: range, seed: int, engine: Engine
-) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.float64] | None]]:
-    """Yield blocks of these draws: solutions, uint8 (k, cells), and weights, float64 (k).
-
-    Raises
-    ------
-    InputError
-        If the board is known to have no solution.
-    """
-    from gpusudoku.weighted_samples import WeightedDraws
-
-    if not draws:
-        return
-    with run.line.working():
-        weighted_draws = WeightedDraws(board[0], seed, engine)
-    if weighted_draws.count == 0:
-        raise InputError(f"no solution to draw{conflict_in(board[0])}")
-    if weighted_draws.exponent:
-        place = place_of(board, 0)
-        print_note(f"{place}the unit of the weights is 2^{weighted_draws.exponent}")
-    for block in weighted_draws.blocks(draws):
-        yield block.grids, block.weights
-
-
-def _add_weights(run: Run, weights: NDArray[np.float64]) -> None:
-    """Add the weights of draws to the sums, which a checkpoint saves."""
-    total, squares = run.notes.get(_SUMS, (0.0, 0.0))
-    run.notes[_SUMS] = [total + float(weights.sum()), squares + float((weights**2).sum())]
-    empty_draws = int(np.count_nonzero(weights == 0))
-    run.notes[_EMPTY_DRAWS] = run.notes.get(_EMPTY_DRAWS, 0) + empty_draws
-
-
-def _end_weights(run: Run, numbers: range) -> None:
-    """Compute the effective sample size of a board, all of whose draws are finished.
-
-    Raises
-    ------
-    InputError
-        If no draw found a solution.
-    """
-    total, squares = run.notes.pop(_SUMS)
-    if not total:
-        raise InputError(f"none of {several(len(numbers), 'draw')} found a solution")
-    size = total**2 / squares
-    smallest, largest = run.notes.get(_SIZES, (inf, 0.0))
-    run.notes[_SIZES] = [min(smallest, size), max(largest, size)]
-
-
-def _report_weights(run: Run, numbers: range) -> None:
-    """Print the effective sample sizes of all boards, and the number of draws without solution."""
-    if _SIZES not in run.notes:
-        return
-    smallest, largest = (f"{size:,.1f}" for size in run.notes[_SIZES])
-    sizes = smallest if smallest == largest else f"{smallest} to {largest}"
-    draws = several(len(numbers), "draw") + ("" if run.single else " of a board")
-    empty_draws = run.notes[_EMPTY_DRAWS]
-    ending = f"; {empty_draws:,} found no solution" if empty_draws else ""
-    print_note(f"effective sample size {sizes} of {draws}{ending}")
-
-
-def _draw_uniform(
+def _draw_blocks(
     run: Run,
     board: Batch,
     draws: range,
     seed: int,
     distinct: bool,
+    nearly: bool,
     options: Options,
     engine: Engine,
-) -> Iterator[tuple[NDArray[np.uint8], None]]:
-    """Yield blocks of the solutions that these draws give, uint8 (k, cells), without weights.
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.float64] | None]]:
+    """Return an iterator over blocks of the solutions that these draws give, uint8 (k, cells).
+
+    Each block comes with the weights, float64 (k), or None for uniform draws.
 
     Raises
     ------
     InputError
-        If the board has no solution, or too few distinct ones.
+        At once, if the board has no solution, or too few distinct ones.
     TooExpensive
-        If the board cannot be sampled in reasonable time.
+        At once, if the board cannot be sampled in reasonable time.
     """
     from gpusudoku.enumeration.solutions import Solutions
 
     if not draws:
-        return
+        return iter(())
+    if nearly and not board[0].conflicts:
+        from gpusudoku.weighted_samples import unit_exponent, weighted_blocks
+
+        if exponent := unit_exponent(board[0]):
+            print_note(f"{place_of(board, 0)}the unit of the weights is 2^{exponent}")
+        weighted = weighted_blocks(board[0], draws, seed, engine)
+        return ((block.grids, block.weights) for block in weighted)
     solutions = Solutions(board[0], options, engine=engine)
     with run.line.working():
         if not solutions:
@@ -257,4 +188,21 @@ def _draw_uniform(
         blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
     if run.single:
         expect_solutions(len(draws), "draw", DRAWN_PER_SECOND, engine)
-    yield from zip(blocks, repeat(None))
+    return zip(blocks, repeat(None))
+
+
+def _add_weights(run: Run, weights: NDArray[np.float64]) -> None:
+    """Add the weights of draws to the sums, which a checkpoint saves."""
+    sums = np.array([weights.sum(), (weights**2).sum(), (weights == 0).sum()])
+    run.notes[_SUMS] = (run.notes.get(_SUMS, np.zeros(3)) + sums).tolist()
+
+
+def _report_weights(run: Run, board: Batch, draws: int) -> None:
+    """Print the effective sample size of a board, or raise an InputError if it is 0."""
+    total, squares, empty_draws = run.notes.pop(_SUMS)
+    if not total:
+        raise InputError(f"none of {several(draws, 'draw')} found a solution")
+    note = f"effective sample size {total**2 / squares:,.1f} of {several(draws, 'draw')}"
+    if empty_draws:
+        note += f"; {empty_draws:,.0f} found no solution"
+    print_note(f"{place_of(board, 0)}{note}")

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.random import Philox
 from numpy.typing import NDArray
 
-from gpusudoku.errors import InputError, described
+from gpusudoku.errors import InputError
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.options import MAX_NUMBER, checked_seed, is_integer
+from gpusudoku.options import checked_seed
 
 WORD_BITS = 64
 WORDS = 4
@@ -54,13 +54,6 @@ LOW = np.uint64((1 << 32) - 1)
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
-
-
-def checked_size(n: int) -> int:
-    """Return the size of a sample as a Python integer, or raise an InputError."""
-    if not is_integer(n) or not 0 <= n <= MAX_NUMBER:
-        raise InputError(f"a sample of {described(n)}: expected an integer from 0 to {MAX_NUMBER}")
-    return int(n)
 
 
 def multiply(words: Words, factor: np.uint64) -> tuple[Words, Words]:

@@ -22,14 +22,14 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.index import SolutionIndex
-from gpusudoku.enumeration.sampling import Uniform, checked_size
+from gpusudoku.enumeration.sampling import Uniform
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, iterate_in
 from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.options import OptionFields, Options, is_integer, takes_options
+from gpusudoku.options import MAX_NUMBER, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import numbers_of
 
 T = TypeVar("T")
@@ -472,8 +472,7 @@ class Solutions(Slice):
         try:
             sample = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
         except TooExpensive as error:
-            message = f"{error}; weighted_solutions() draws solutions with weights"
-            raise TooExpensive(message, error.seconds) from None
+            raise TooExpensive(f"{error}; try weighted_solutions()", error.seconds) from None
         return self._destination.array(sample) if out is None else sample
 
     def sample_blocks(
@@ -490,7 +489,10 @@ class Solutions(Slice):
         self, n: int, seed: int | None, distinct: bool, first: int
     ) -> Iterator[NDArray[np.uint8]]:
         """Yield the blocks of ``sample_blocks`` as NumPy arrays."""
-        n = checked_size(n)
+        if not is_integer(n) or not 0 <= n <= MAX_NUMBER:
+            raise InputError(
+                f"a sample of {described(n)}: expected an integer from 0 to {MAX_NUMBER}"
+            )
         if not is_integer(first) or not 0 <= first <= n:
             raise InputError(f"a sample from number {described(first)}: expected one from 0 to {n}")
         # An empty sample needs no count, and is possible for a board without solutions.
@@ -499,7 +501,7 @@ class Solutions(Slice):
         uniform = Uniform(seed, count)
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are only {count}")
-        numbers = uniform.distinct(n, first) if distinct else uniform.first(n, first)
+        numbers = uniform.distinct(int(n), first) if distinct else uniform.first(int(n), first)
         return map(self._set.contraction_order.at, numbers) if n else iter(())
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
