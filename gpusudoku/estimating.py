@@ -28,7 +28,7 @@ from gpusudoku.jobs.cancel import CancelToken, interruptible
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.watch import Progress, current_watch, reporting
 from gpusudoku.kernels.search.shape import SearchSettings
-from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options
+from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options, checked_seed
 from gpusudoku.search.frontier import Frontier, estimate_search
 
 GROWTH = 1.25
@@ -104,7 +104,7 @@ def estimate(
     seconds: float | None = None,
     relative_error: float | None = None,
     samples: int | None = None,
-    seed: int = 0,
+    seed: int | None = 0,
     confidence: float = 0.95,
     box: Geometry | str | None = None,
     jobs: int | None = None,
@@ -133,7 +133,7 @@ def estimate(
         The number of samples, 16 or more. The same board, seed and number of samples always have
         the same estimate, whatever the number of threads.
     seed
-        The seed of the random numbers, from 0 to 2^128 - 1.
+        The seed of the random numbers, from 0 to 2^128 - 1; None for a random one.
     confidence
         The probability with which the interval contains the number of solutions.
     jobs
@@ -151,10 +151,10 @@ def estimate(
         After Ctrl-C, or when ``cancel`` is cancelled.
     """
     converted_board = board_of(board, box)
-    options = EstimateOptions(seconds, relative_error, samples, seed, confidence).with_defaults()
+    options = EstimateOptions(seconds, relative_error, samples, checked_seed(seed), confidence)
     engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel), reporting(progress):
-        *_, result = estimates(converted_board, options, engine.threads)
+        *_, result = estimates(converted_board, options.with_defaults(), engine.threads)
     return result
 
 

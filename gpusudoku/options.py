@@ -202,7 +202,6 @@ class EstimateOptions:
 
     def __post_init__(self) -> None:
         Options(seconds=self.seconds)  # checks the time limit
-        checked_seed(self.seed)
         for name, value in (self.error_name, self.error), ("confidence", self.confidence):
             if value is not None and not (isinstance(value, float) and 0 < value < 1):
                 raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")

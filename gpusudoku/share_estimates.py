@@ -31,7 +31,7 @@ from gpusudoku.estimating import exact_count, sampled, t_quantile
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, interruptible
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options
+from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options, checked_seed
 
 DECIMALS = 10
 """The decimals of shares and errors. Further digits depend on the processor."""
@@ -61,7 +61,7 @@ def estimate_shares(
     seconds: float | None = None,
     max_error: float | None = None,
     samples: int | None = None,
-    seed: int = 0,
+    seed: int | None = 0,
     confidence: float = 0.95,
     box: Geometry | str | None = None,
     jobs: int | None = None,
@@ -78,7 +78,9 @@ def estimate_shares(
     other parameters and the errors that are raised are those of ``estimate``.
     """
     converted_board = board_of(board, box)
-    options = EstimateOptions(seconds, max_error, samples, seed, confidence, "max error")
+    options = EstimateOptions(
+        seconds, max_error, samples, checked_seed(seed), confidence, "max error"
+    )
     with interruptible(cancel), reporting(progress):
         return share_estimate(converted_board, options.with_defaults(), Options(jobs=jobs).jobs)
 
