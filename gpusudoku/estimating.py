@@ -1,7 +1,8 @@
 """Estimates of the number of solutions, for boards that are too expensive to count.
 
-An estimate is the mean of independent samples, see ``enumeration.splitting``. Its expected value is
-exactly the number of solutions. The confidence interval comes from the standard deviation of the
+An estimate is the mean of independent samples, see ``enumeration.splitting``. The expected value of
+a sample, and of the mean of a fixed number of them, is exactly the number of solutions. The
+confidence interval comes from the standard deviation of the
 samples, by Student's t-distribution. It is computed for the logarithm of the mean (the delta
 method), because the distribution of the mean is skewed to the right, and so its ends are positive.
 """
@@ -9,7 +10,7 @@ method), because the distribution of the mean is skewed to the right, and so its
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, MutableSequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,8 +33,9 @@ from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options, checked_see
 from gpusudoku.search.frontier import Frontier, estimate_search
 
 GROWTH = 1.25
-"""The relative error is compared with the wanted one only at numbers of samples that grow by this
-factor. Many comparisons would stop preferably when the error happens to be estimated too low."""
+"""The error is compared with the wanted one only at numbers of samples that grow by this factor.
+With a check after every sample, a run would tend to stop when its error happens to be
+underestimated."""
 EXACT_EFFORT = 16
 """The effort of the estimate that finds trees so small that they can be visited as a whole."""
 LARGEST_FLOAT_EXPONENT = 1000
@@ -41,10 +43,37 @@ LARGEST_FLOAT_EXPONENT = 1000
 SIGNIFICANT_DIGITS = 6
 """Digits of an estimate and of the ends of its interval as JSON."""
 
+MAX_DEVIATION = 0.5
+"""The largest standard deviation of samples, relative to their mean, for a reliable interval."""
+
 Measurement = TypeVar("Measurement")
 Estimate = TypeVar("Estimate")
-ScaledNumber = tuple[float, int]
-"""A mantissa and an exponent of 2. Numbers of solutions may exceed the largest float."""
+
+
+@dataclass
+class SampleSums:
+    """Sums over samples, from which an estimate of the number of solutions is computed."""
+
+    size: int = 0
+    """The number of samples."""
+    exponent: int = 0
+    """The values are in units of ``2**exponent``, because they may exceed the largest float. It is
+    the exponent of the first sample with a solution."""
+    total: float = 0.0
+    """The sum of the values."""
+    squares: float = 0.0
+    """The sum of their squares."""
+
+    def add(self, mantissa: float, exponent: int) -> None:
+        """Add a sample with the value ``mantissa * 2**exponent``."""
+        self.size += 1
+        if not mantissa:
+            return
+        if not self.total:
+            self.exponent = exponent
+        value = ldexp(mantissa, exponent - self.exponent)
+        self.total += value
+        self.squares += value * value
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,17 +91,18 @@ class CountEstimate:
     high: float
     """The upper end of the confidence interval."""
     relative_error: float
-    """The logarithm of ``high / estimate``: nearly half the relative width of the interval."""
+    """``log(high / estimate)``. If it is small, half the width of the interval is this fraction of
+    the estimate."""
     confidence: float
     """The probability with which such an interval contains the number of solutions."""
     samples: int
     """The number of independent samples; 0 if the whole tree of the search was visited. Then the
     estimate is the number of solutions, and all errors are 0."""
     seed: int
-    """The seed. The board, the seed and the number of samples determine the estimate."""
+    """The seed of the samples."""
     is_reliable: bool = True
-    """False if the standard deviation of the samples exceeds their mean. Then the interval may miss
-    the number of solutions more often than ``confidence`` allows."""
+    """False if the standard deviation of the samples exceeds half their mean. Then the interval may
+    miss the number of solutions more often than ``confidence`` allows."""
 
     def __str__(self) -> str:
         if self.samples == 0:
@@ -88,9 +118,9 @@ class CountEstimate:
         return {
             "board": str(self.board),
             "box": str(self.board.geometry),
-            "estimate": rounded(self.estimate),
-            "low": rounded(self.low),
-            "high": rounded(self.high),
+            "estimate": round_number(self.estimate),
+            "low": round_number(self.low),
+            "high": round_number(self.high),
             "confidence": self.confidence,
             "samples": self.samples,
             "seed": str(self.seed),
@@ -113,9 +143,10 @@ def estimate(
 ) -> CountEstimate:
     """Estimate the number of solutions of a board of any shape.
 
-    The estimate is unbiased. It ends at the first of the limits that you give, but not before
-    16 samples. By default it ends at a relative error of 0.01 or after 60 seconds. If a search
-    visits the whole tree quickly, the estimate is exact, and has no samples.
+    The mean of a fixed number of samples is unbiased. The estimate ends at the first of the limits
+    that you give, but not before 16 samples. By default it ends at a relative error of 0.01 or
+    after 60 seconds. If a search visits the whole tree quickly, the estimate is exact, and has no
+    samples.
 
     >>> import gpusudoku
     >>> print(gpusudoku.estimate("." * 256, samples=16))  # doctest: +SKIP
@@ -154,24 +185,24 @@ def estimate(
     options = EstimateOptions(seconds, relative_error, samples, checked_seed(seed), confidence)
     engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel), reporting(progress):
-        *_, result = estimates(converted_board, options.with_defaults(), engine.threads)
+        *_, result = iterate_estimates(converted_board, options.with_defaults(), engine.threads)
     return result
 
 
-def estimates(
+def iterate_estimates(
     board: Board,
     options: EstimateOptions,
     threads: int,
-    values: MutableSequence[ScaledNumber] | None = None,
+    sums: SampleSums | None = None,
     walks: int | None = None,
 ) -> Generator[CountEstimate, None, None]:
     """Yield estimates from more and more samples, up to the limits; the last one is the result.
 
     Parameters
     ----------
-    values
-        The samples of an earlier call with the same board, seed and ``walks``, which are not drawn
-        again. New ones are appended.
+    sums
+        The sums of an earlier call with the same board, seed and ``walks``, whose samples are not
+        drawn again. New samples are added.
     walks
         As for ``Splitting``.
 
@@ -180,24 +211,24 @@ def estimates(
     TooExpensive
         If no walk of any sample found a solution.
     """
-    values = [] if values is None else values
+    sums = SampleSums() if sums is None else sums
     number = exact_count(board)
     if number is not None:
         yield CountEstimate(board, number, number, number, 0.0, options.confidence, 0, options.seed)
         return
 
-    def add(value: ScaledNumber) -> tuple[CountEstimate, float] | None:
-        values.append(value)
-        if len(values) < MIN_SAMPLES or not any(mantissa for mantissa, _ in values):
+    def add(value: tuple[float, int]) -> tuple[CountEstimate, float] | None:
+        sums.add(*value)
+        if sums.size < MIN_SAMPLES or not sums.total:
             return None
-        result = summarise(board, values, options)
+        result = make_estimate(board, sums, options)
         return result, result.relative_error
 
     splitting = Splitting(board, options.seed, walks)
-    yield from sampled(splitting, options, threads, lambda sample: sample[:2], add, len(values))
+    yield from draw_samples(splitting, options, threads, lambda sample: sample[:2], add, sums.size)
 
 
-def sampled(
+def draw_samples(
     splitting: Splitting,
     options: EstimateOptions,
     threads: int,
@@ -255,29 +286,24 @@ def exact_count(board: Board) -> int | None:
     return int(tree.solutions) if tree.exact else None
 
 
-def summarise(
-    board: Board, values: MutableSequence[ScaledNumber], options: EstimateOptions
-) -> CountEstimate:
-    """Make the estimate from the values of several samples, at least one of which is not 0."""
-    largest = max(exponent for mantissa, exponent in values if mantissa)
-    # Values that underflow are too small to matter.
-    numbers = [ldexp(mantissa, exponent - largest) for mantissa, exponent in values]
-    size = len(numbers)
-    mean = fsum(numbers) / size
-    variance = fsum((number - mean) ** 2 for number in numbers) / (size - 1)
+def make_estimate(board: Board, sums: SampleSums, options: EstimateOptions) -> CountEstimate:
+    """Make the estimate from the sums over several samples, not all of which are 0."""
+    mean = sums.total / sums.size
+    variance = max(0.0, sums.squares - sums.size * mean**2) / (sums.size - 1)
     deviation = sqrt(variance) / mean
-    relative_error = t_quantile((1 + options.confidence) / 2, size - 1) * deviation / sqrt(size)
-    ratio = exp(min(relative_error, 700.0))
+    quantile = t_quantile((1 + options.confidence) / 2, sums.size - 1)
+    relative_error = quantile * deviation / sqrt(sums.size)
+    ratio = exp(relative_error)
     return CountEstimate(
         board,
-        scaled(mean, largest),
-        max(1, scaled(mean / ratio, largest)),  # there is a solution, if any value is not 0
-        scaled(mean * ratio, largest),
+        scale(mean, sums.exponent),
+        max(1, scale(mean / ratio, sums.exponent)),  # a walk has found a solution
+        scale(mean * ratio, sums.exponent),
         relative_error,
         options.confidence,
-        size,
+        sums.size,
         options.seed,
-        is_reliable=deviation <= 1,
+        is_reliable=deviation <= MAX_DEVIATION,
     )
 
 
@@ -298,7 +324,7 @@ def t_quantile(probability: float, degrees: int) -> float:
     return fsum(term / degrees**power for power, term in enumerate(terms))
 
 
-def scaled(mantissa: float, exponent: int) -> float:
+def scale(mantissa: float, exponent: int) -> float:
     """Return ``mantissa * 2**exponent``: a float if it fits in one, else an integer."""
     fraction, change = frexp(mantissa)
     exponent += change
@@ -307,7 +333,7 @@ def scaled(mantissa: float, exponent: int) -> float:
     return int(ldexp(fraction, 53)) << (exponent - 53)
 
 
-def rounded(number: float) -> float:
+def round_number(number: float) -> float:
     """Round to SIGNIFICANT_DIGITS; the result is an integer if floats do not show it as one."""
     decimal = Decimal(f"{Decimal(number):.{SIGNIFICANT_DIGITS - 1}e}")
     is_integer = isinstance(number, int) or (decimal == int(decimal) and decimal < 1 << 53)

@@ -37,8 +37,10 @@ SEED_BITS = 128
 ESTIMATE_SECONDS = 60.0
 ESTIMATE_ERROR = 0.01
 """The default limits of an estimate, if no other limit is given."""
+MAX_CONFIDENCE = 0.9999
+"""The largest probability of an interval. For larger ones, 16 samples show too little."""
 MIN_SAMPLES = 16
-"""The least number of samples of an estimate. Fewer show little of their standard deviation."""
+"""The least number of samples of an estimate. With fewer, its error is too uncertain."""
 
 
 Parameters = ParamSpec("Parameters")
@@ -202,9 +204,15 @@ class EstimateOptions:
 
     def __post_init__(self) -> None:
         Options(seconds=self.seconds)  # checks the time limit
-        for name, value in (self.error_name, self.error), ("confidence", self.confidence):
-            if value is not None and not (isinstance(value, float) and 0 < value < 1):
-                raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")
+        if self.error is not None and not (isinstance(self.error, float) and 0 < self.error < 1):
+            raise InputError(
+                f"{self.error_name} {described(self.error)}: expected a number between 0 and 1"
+            )
+        if not (isinstance(self.confidence, float) and 0 < self.confidence <= MAX_CONFIDENCE):
+            raise InputError(
+                f"confidence {described(self.confidence)}: expected a number above 0 and at most"
+                f" {MAX_CONFIDENCE}"
+            )
         if self.samples is not None and not (
             is_integer(self.samples) and MIN_SAMPLES <= self.samples <= MAX_NUMBER
         ):

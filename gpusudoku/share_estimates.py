@@ -7,9 +7,9 @@ them that have a digit in a cell, f_k. The estimated share is a ratio of two sum
 
 Its error, half the width of the confidence interval, comes from the residuals z_k (f_k - p), by
 linearisation of the ratio (Cochran: Sampling Techniques, 1977, chapter 6), and from Student's
-t-distribution. The residuals are 0 if all sampled solutions have the digit, or none. Then the share
-is treated as if it came from m independent solutions, where m is estimated from the other digits of
-the cell: a share above -log(1 - confidence) / m would hardly be missed (the rule of three).
+t-distribution. The residuals are too small if hardly any sampled solution has the digit, or nearly
+all have it. So an error is at least -log(1 - confidence) / m (the rule of three), as if the share
+came from m independent solutions. m is estimated from all digits of the cell.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.enumeration.splitting import Sample, Splitting
-from gpusudoku.estimating import exact_count, sampled, t_quantile
+from gpusudoku.estimating import draw_samples, exact_count, t_quantile
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, interruptible
 from gpusudoku.jobs.watch import Progress, reporting
@@ -95,7 +95,7 @@ def share_estimate(board: Board, options: EstimateOptions, jobs: int | None) -> 
         return ShareEstimate(shares, np.zeros_like(shares), options.confidence, 0, options.seed)
     splitting = Splitting(board, options.seed)
     sums = _ShareSums(splitting, options)
-    estimates = sampled(splitting, options, engine.threads, sums.measure, sums.add)
+    estimates = draw_samples(splitting, options, engine.threads, sums.measure, sums.add)
     return deque(estimates, maxlen=1).pop()
 
 
@@ -158,9 +158,10 @@ class _ShareSums:
         residuals = np.maximum(self._zzff - 2 * p * self._zzf + p**2 * self._zz, 0.0)
         variances = residuals / z**2 * self._size / degrees
         errors = t_quantile((1 + confidence) / 2, degrees) * np.sqrt(variances)
-        # m of the rule of three: a sample has at least one independent solution.
+        # m of the rule of three: at least the effective number of samples.
         variances_of_cells = np.maximum(variances.sum(axis=1, keepdims=True), 1e-300)
-        m = np.maximum((p * (1 - p)).sum(axis=1, keepdims=True) / variances_of_cells, self._size)
-        errors = np.where((p == 0.0) | (p == 1.0), -log(1 - confidence) / m, errors)
+        m = (p * (1 - p)).sum(axis=1, keepdims=True) / variances_of_cells
+        m = np.maximum(m, z**2 / self._zz)
+        errors = np.maximum(errors, -log(1 - confidence) / m)
         errors = np.where(self._is_open, errors, 0.0)
         return p.round(DECIMALS), errors.round(DECIMALS)

@@ -147,7 +147,10 @@ def test_progress_and_cancelling() -> None:
         ({"seconds": 0}, "seconds 0: expected a number above 0"),
         ({"relative_error": 0.0}, "relative error 0.0: expected a number between 0 and 1"),
         ({"relative_error": 1}, "relative error 1: expected a number between 0 and 1"),
-        ({"confidence": 1.0}, "confidence 1.0: expected a number between 0 and 1"),
+        (
+            {"confidence": 0.99999},
+            "confidence 0.99999: .* at most 0.9999",
+        ),
         ({"samples": 15}, "samples 15: expected an integer of at least 16"),
         ({"samples": 16.0}, "samples 16.0: expected an integer of at least 16"),
         ({"seed": -1}, "seed -1: expected an integer from 0 to"),

@@ -151,4 +151,4 @@ def test_every_form_has_shares_and_errors(run, tmp_path) -> None:  # type: ignor
     text = figure.read_text()
     assert status == 0
     assert out.splitlines()[0] in text
-    assert "in a circle: in all samples" in text
+    assert "in a circle: in all sampled solutions" in text

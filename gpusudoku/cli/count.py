@@ -141,6 +141,7 @@ def count(
         f"--method {params['method']}": params["method"] != "auto",
         "--cutoff": params["cutoff"],
         "--device cuda": params["device"] == "cuda",
+        "--gpu": params["gpus"],
     }
     estimating = estimate_options(params, params["seconds"], excluded_by_estimate)
     if estimating is not None:
@@ -198,7 +199,8 @@ def count(
     try:
         _count_boards(run, options, cluster, only, check)
     except TooExpensive as error:
-        raise TooExpensive(f"{error}; {ESTIMATE_HINT}", error.seconds) from None
+        hint = f"; {ESTIMATE_HINT}" if limit is None and cluster is None else ""
+        raise TooExpensive(f"{error}{hint}", error.seconds) from None
 
 
 def _count_boards(

@@ -136,6 +136,7 @@ def shares(
         "--unique": unique,
         "--checkpoint": output_options.checkpoint,
         "--device cuda": params["device"] == "cuda",
+        "--gpu": params["gpus"],
     }
     estimating = estimate_options(params, seconds, excluded_by_estimate)
     if seconds is not None and estimating is None:

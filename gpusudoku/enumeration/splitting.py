@@ -9,7 +9,7 @@ differ by many powers of ten, so a few walks decide the mean.
 
 *Splitting* keeps the weights similar (Kahn and Harris 1951; the sequential Monte Carlo samplers of
 Del Moral, Doucet and Jasra, J. R. Statist. Soc. B 68, 2006). A sample has many walks, which halt at
-*levels*: when at most so many cells are open. There the walks are replaced by copies of themselves.
+*levels*: when the number of open cells falls to the level. There, copies of the walks replace them.
 Walk i with the weight w_i gets k_i copies, and k_i is 0 for many of them. For any positive numbers
 h_i, the mean of k_i is
 
@@ -45,11 +45,11 @@ WALKS = 4096
 """The number of walks of a sample."""
 MAX_WALKS_BYTES = 1 << 24
 """The largest size of the boards of all walks. Boards of more than 25x25 have fewer walks."""
-LEVELS = 16
+MIN_LEVELS = 16
 """The least number of levels."""
 LEVEL_CELLS = 100
-"""The most cells from one level to the next. A weight changes by at most 64 for each of them, and
-by CANDIDATE_FACTOR for each candidate, so that it is far from the limits of a float."""
+"""About the largest number of cells from one level to the next. The mean weight grows by at most 64
+for each cell, so weights stay far from the limits of a float."""
 CANDIDATE_FACTOR = 1.03
 """See h_i above. Fitted by hand; factors from 1.02 to 1.05 are about as good."""
 MAX_POWER = 4096
@@ -96,9 +96,10 @@ class Splitting:
         """uint64 (cells): the candidates masks of the simplified board."""
         self._seed = seed
         self._walk = walk_kernel(board.geometry)
+        self._walk.load()  # compiles it, if necessary, before the time of an estimate begins
         self.walks = walks or max(1, min(WALKS, MAX_WALKS_BYTES // self.shape.row_bytes))
         open_cells = int(np.count_nonzero(np.bitwise_count(self.candidates) > 1))
-        levels = max(LEVELS, open_cells // LEVEL_CELLS)
+        levels = max(MIN_LEVELS, open_cells // LEVEL_CELLS)
         targets = {open_cells * level // levels for level in range(levels)}
         self._targets = sorted(targets, reverse=True)
         # Products, because the last bits of a power depend on the processor.
@@ -143,7 +144,9 @@ class Splitting:
         values = weights[alive] * powers[alive]
         mean = fsum(values) / self.walks
         ends = np.floor(np.cumsum(values) / mean + offset).astype(np.int64)
-        ends[-1] = self.walks  # rounding errors may have changed it by 1
+        # Rounding errors may change the last ends by 1.
+        ends = np.minimum(ends, self.walks)
+        ends[-1] = self.walks
         copies = np.zeros(self.walks, np.int64)
         copies[alive] = np.diff(ends, prepend=0)
         # The first copy of a walk stays in its row, the others go to rows of walks without copies.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import astuple
+
 from gpusudoku.board.batch import Batch, InputSource
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Interrupted, TooExpensive
-from gpusudoku.estimating import CountEstimate, ScaledNumber, estimates
+from gpusudoku.estimating import CountEstimate, SampleSums, iterate_estimates
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.options import EstimateOptions, Options
 from gpusudoku.pipeline.messages import print_note, several
@@ -15,8 +18,8 @@ from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
 
-_SAMPLES = "samples"
-"""The key of the samples of the next board in ``Run.notes``: mantissas with exponents."""
+_SUMS = "sums"
+"""The key of the fields of the ``SampleSums`` of the next board in ``Run.notes``."""
 
 
 class EstimateLine(ProgressLine):
@@ -34,14 +37,13 @@ def estimate_boards(run: Run, estimating: EstimateOptions, options: Options) -> 
     threads = CpuEngine(options.jobs).threads
     with run.open(writer.header, line=EstimateLine(), reports_boards=True):
         for board in run.source.singles():
-            # A checkpoint has saved the samples of the board that the run was working on.
-            saved_samples = run.notes.get(_SAMPLES, [])
-            samples: list[ScaledNumber] = [tuple(sample) for sample in saved_samples]
+            # A checkpoint has saved the sums of the board that the run was working on.
+            sums = SampleSums(*run.notes.get(_SUMS, []))
             try:
-                _estimate_board(run, board, writer, estimating, threads, samples)
+                _estimate_board(run, board, writer, estimating, threads, sums)
             except TooExpensive as error:
                 run.report_unanswered(board, error)
-            run.notes.pop(_SAMPLES, None)
+            run.notes.pop(_SUMS, None)
             run.add_finished(boards=1)
 
 
@@ -51,7 +53,7 @@ def _estimate_board(
     writer: Writer,
     estimating: EstimateOptions,
     threads: int,
-    samples: list[ScaledNumber],
+    sums: SampleSums,
 ) -> None:
     """Estimate the number of solutions of one board, and write the estimate.
 
@@ -59,11 +61,15 @@ def _estimate_board(
     """
     place = "" if run.single else place_of(board, 0)
     latest = None
+    earlier_sums = astuple(sums)
     try:
-        for estimate in estimates(board[0], estimating, threads, samples):
-            latest = estimate
-            run.notes[_SAMPLES] = samples.copy()  # values of notes must not change
-            run.add_finished()  # saves them if it is time for that
+        with closing(iterate_estimates(board[0], estimating, threads, sums)) as results:
+            for estimate in results:
+                latest = estimate
+                # Without the last sample: a run that is resumed draws it again, and ends there.
+                run.notes[_SUMS] = list(earlier_sums)
+                earlier_sums = astuple(sums)
+                run.add_finished()  # saves the notes if it is time for that
     except (KeyboardInterrupt, Interrupted):
         if latest is not None:
             run.line.clear()
@@ -82,7 +88,7 @@ def _estimate_board(
 
 def estimate_writer(form: str | None, input_source: InputSource, *, single: bool) -> Writer:
     """Return the writer of estimates: records, ``BOARD:ESTIMATE``, or that of a single board."""
-    names = ["estimate", "low", "high", "confidence", "samples", "seed"]
+    names = ["estimate", "low", "high", "confidence", "samples", "seed", "is_reliable"]
     records = RecordWriter(form, input_source, names) if form is not None else None
 
     def text(board: Batch, estimate: CountEstimate) -> bytes | memoryview:

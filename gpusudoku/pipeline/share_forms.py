@@ -64,7 +64,11 @@ class Shares:
     @property
     def noun(self) -> str:
         """The name of what cells agree on: samples if the shares come from some."""
-        return "sample" if self.estimate is not None and self.estimate.samples else "solution"
+        return (
+            "sampled solution"
+            if self.estimate is not None and self.estimate.samples
+            else "solution"
+        )
 
     @cached_property
     def fixed(self) -> list[int]:

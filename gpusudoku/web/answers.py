@@ -23,7 +23,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.solutions import Solutions
 from gpusudoku.enumeration.splitting import walk_kernel
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
-from gpusudoku.estimating import CountEstimate, estimates, short_numbers
+from gpusudoku.estimating import CountEstimate, iterate_estimates, short_numbers
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compile_many import load_kernels
@@ -237,8 +237,8 @@ class Answerer:
 
     def _answer_estimate(self, question: Question, report: Report) -> Json:
         options = replace(ESTIMATE_OPTIONS, seconds=question.seconds or ESTIMATE_OPTIONS.seconds)
-        results = estimates(
-            question.board(), options, self._engine.threads, question.samples, ESTIMATE_WALKS
+        results = iterate_estimates(
+            question.board(), options, self._engine.threads, question.sums, ESTIMATE_WALKS
         )
         next_report = 0.0
         for result in results:

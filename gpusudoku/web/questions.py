@@ -15,7 +15,7 @@ from typing import Any
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Hint, InputError, described, python_words, shown
-from gpusudoku.estimating import ScaledNumber
+from gpusudoku.estimating import SampleSums
 from gpusudoku.formats import ReadOptions
 from gpusudoku.formats.read import parse_as
 from gpusudoku.options import SEED_BITS, is_integer
@@ -49,8 +49,8 @@ class Question:
     """The name of the page. A newer question of the page replaces an older one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The fields that only this kind of question has."""
-    samples: list[ScaledNumber] = field(default_factory=list)
-    """The samples of an estimate so far. They are kept when other questions interrupt it."""
+    sums: SampleSums = field(default_factory=SampleSums)
+    """The sums of an estimate so far. They are kept when other questions interrupt it."""
 
 
 def read_question(kind: str, text: bytes) -> Question:

@@ -7,7 +7,7 @@ takes a guess back: if the board is dead, its weight becomes 0.
 The order of the guesses and the probabilities do not affect the mean of the weights, but they
 affect the variance (measured in ``benchmarks/estimates.py``). Guesses proceed row by row, so that
 walks of similar length have filled similar cells: the number of solutions below them then differs
-little. A candidate is the less likely, the more places its digit has in the row and in the column.
+little. A digit with many places in the row and in the column is chosen less often.
 """
 
 from __future__ import annotations
