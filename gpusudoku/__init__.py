@@ -29,7 +29,7 @@ if (_root / "pyproject.toml").is_file():  # a checkout: gpusudoku.kernels is ./k
 
 from gpusudoku.jobs.forks import delayed_forks  # noqa: E402 - after __path__ is set
 
-__version__ = "0.27.0"
+__version__ = "0.28.0"
 _NOT_LISTED = {"minimize"}
 """Public names that are other spellings of listed ones."""
 

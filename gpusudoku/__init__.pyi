@@ -59,8 +59,12 @@ from gpusudoku.runs.counting import merge as merge
 from gpusudoku.runs.counting import resume as resume
 from gpusudoku.runs.records import PartRecord as PartRecord
 from gpusudoku.search.finds import Step as Step
+from gpusudoku.share_estimates import ShareEstimate as ShareEstimate
+from gpusudoku.share_estimates import estimate_shares as estimate_shares
 from gpusudoku.solving import solve as solve
 from gpusudoku.solving import solve_many as solve_many
 from gpusudoku.web.widget import widget as widget
+from gpusudoku.weighted_samples import WeightedSolutions as WeightedSolutions
+from gpusudoku.weighted_samples import weighted_solutions as weighted_solutions
 
 __version__: str

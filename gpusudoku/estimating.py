@@ -16,19 +16,19 @@ from decimal import Decimal
 from itertools import count
 from math import ceil, exp, frexp, fsum, inf, ldexp, log10, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeVar
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration.splitting import Splitting
+from gpusudoku.enumeration.splitting import Sample, Splitting
 from gpusudoku.errors import TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, interruptible
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.watch import Progress, current_watch, reporting
 from gpusudoku.kernels.search.shape import SearchSettings
-from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options
+from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options, checked_seed
 from gpusudoku.search.frontier import Frontier, estimate_search
 
 GROWTH = 1.25
@@ -41,6 +41,8 @@ LARGEST_FLOAT_EXPONENT = 1000
 SIGNIFICANT_DIGITS = 6
 """Digits of an estimate and of the ends of its interval as JSON."""
 
+Measurement = TypeVar("Measurement")
+Estimate = TypeVar("Estimate")
 ScaledNumber = tuple[float, int]
 """A mantissa and an exponent of 2. Numbers of solutions may exceed the largest float."""
 
@@ -75,10 +77,7 @@ class CountEstimate:
     def __str__(self) -> str:
         if self.samples == 0:
             return f"{self.estimate:.0f} (exact)"
-        digits = min(15, max(2, 1 + ceil(-log10(self.relative_error or 1e-15))))
-        estimate, low, high = (
-            short_number(number, digits) for number in (self.estimate, self.low, self.high)
-        )
+        estimate, low, high = short_numbers(self)
         return f"~{estimate} ({100 * self.confidence:.6g} %: {low} to {high})"
 
     def __repr__(self) -> str:
@@ -105,7 +104,7 @@ def estimate(
     seconds: float | None = None,
     relative_error: float | None = None,
     samples: int | None = None,
-    seed: int = 0,
+    seed: int | None = 0,
     confidence: float = 0.95,
     box: Geometry | str | None = None,
     jobs: int | None = None,
@@ -134,7 +133,7 @@ def estimate(
         The number of samples, 16 or more. The same board, seed and number of samples always have
         the same estimate, whatever the number of threads.
     seed
-        The seed of the random numbers, from 0 to 2^128 - 1.
+        The seed of the random numbers, from 0 to 2^128 - 1; None for a random one.
     confidence
         The probability with which the interval contains the number of solutions.
     jobs
@@ -152,10 +151,10 @@ def estimate(
         After Ctrl-C, or when ``cancel`` is cancelled.
     """
     converted_board = board_of(board, box)
-    options = EstimateOptions(seconds, relative_error, samples, seed, confidence).with_defaults()
+    options = EstimateOptions(seconds, relative_error, samples, checked_seed(seed), confidence)
     engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel), reporting(progress):
-        *_, result = estimates(converted_board, options, engine.threads)
+        *_, result = estimates(converted_board, options.with_defaults(), engine.threads)
     return result
 
 
@@ -164,14 +163,17 @@ def estimates(
     options: EstimateOptions,
     threads: int,
     values: MutableSequence[ScaledNumber] | None = None,
+    walks: int | None = None,
 ) -> Generator[CountEstimate, None, None]:
     """Yield estimates from more and more samples, up to the limits; the last one is the result.
 
     Parameters
     ----------
     values
-        The samples of an earlier call with the same board and seed, which are not drawn again. New
-        ones are appended.
+        The samples of an earlier call with the same board, seed and ``walks``, which are not drawn
+        again. New ones are appended.
+    walks
+        As for ``Splitting``.
 
     Raises
     ------
@@ -183,42 +185,67 @@ def estimates(
     if number is not None:
         yield CountEstimate(board, number, number, number, 0.0, options.confidence, 0, options.seed)
         return
-    splitting = Splitting(board, options.seed)
+
+    def add(value: ScaledNumber) -> tuple[CountEstimate, float] | None:
+        values.append(value)
+        if len(values) < MIN_SAMPLES or not any(mantissa for mantissa, _ in values):
+            return None
+        result = summarise(board, values, options)
+        return result, result.relative_error
+
+    splitting = Splitting(board, options.seed, walks)
+    yield from sampled(splitting, options, threads, lambda sample: sample[:2], add, len(values))
+
+
+def sampled(
+    splitting: Splitting,
+    options: EstimateOptions,
+    threads: int,
+    measure: Callable[[Sample], Measurement],
+    add: Callable[[Measurement], tuple[Estimate, float] | None],
+    size: int = 0,
+) -> Generator[Estimate, None, None]:
+    """Draw samples up to the limits; yield an estimate after each of them, once there is one.
+
+    Any thread calls ``measure`` with a sample. ``add`` takes the measurements in the order of the
+    samples. It returns the estimate from all of them and its error, or None if they are too few.
+    ``size`` is the number of earlier samples, which are not drawn again.
+
+    Raises
+    ------
+    TooExpensive
+        If no walk of any sample found a solution.
+    """
     start = time.monotonic()
-
-    def draw(number: int) -> ScaledNumber:
-        sample = splitting.sample(number)
-        return sample.mantissa, sample.exponent
-
     next_check = MIN_SAMPLES
-    while next_check <= len(values):
+    while next_check <= size:
         next_check = ceil(next_check * GROWTH)
     result = None
-    with closing(ordered_map(count(len(values)), draw, threads)) as items:
+    numbers = count(size)
+    with closing(ordered_map(numbers, lambda i: measure(splitting.sample(i)), threads)) as items:
         for item in items:
             assert item.result is not None
-            values.append(item.result)
+            size += 1
             seconds = time.monotonic() - start
-            if len(values) < MIN_SAMPLES or not any(mantissa for mantissa, _ in values):
-                result = None
-            else:
-                result = summarise(board, values, options)
-                yield result
-            done = [len(values) / (options.samples or inf), seconds / (options.seconds or inf)]
-            error = inf if result is None else result.relative_error
-            if options.relative_error is not None:
-                done.append((options.relative_error / error) ** 2 if error else 1.0)
-            current_watch().progress(Progress(min(1.0, max(done)), len(values), seconds))
-            if len(values) < MIN_SAMPLES:
+            error = inf
+            result = add(item.result)
+            if result is not None:
+                yield result[0]
+                error = result[1]
+            done = [size / (options.samples or inf), seconds / (options.seconds or inf)]
+            if options.error is not None:
+                done.append((options.error / error) ** 2 if error else 1.0)
+            current_watch().progress(Progress(min(1.0, max(done)), size, seconds))
+            if size < MIN_SAMPLES:
                 continue
-            is_over = len(values) >= (options.samples or inf) or seconds >= (options.seconds or inf)
-            if len(values) >= next_check:
+            is_over = size >= (options.samples or inf) or seconds >= (options.seconds or inf)
+            if options.error is not None and size >= next_check:
                 next_check = ceil(next_check * GROWTH)
-                is_over = is_over or error <= (options.relative_error or 0.0)
+                is_over = is_over or error <= options.error
             if is_over:
                 break
     if result is None:
-        walks = len(values) * splitting.walks
+        walks = size * splitting.walks
         raise TooExpensive(f"no estimate: none of {walks:,} random walks found a solution")
 
 
@@ -285,6 +312,12 @@ def rounded(number: float) -> float:
     decimal = Decimal(f"{Decimal(number):.{SIGNIFICANT_DIGITS - 1}e}")
     is_integer = isinstance(number, int) or (decimal == int(decimal) and decimal < 1 << 53)
     return int(decimal) if is_integer else float(decimal)
+
+
+def short_numbers(result: CountEstimate) -> list[str]:
+    """Write an estimate and the ends of its interval, with as many digits as are certain."""
+    digits = min(15, max(2, 1 + ceil(-log10(result.relative_error or 1e-15))))
+    return [short_number(number, digits) for number in (result.estimate, result.low, result.high)]
 
 
 def short_number(number: float, digits: int) -> str:

@@ -35,7 +35,7 @@ MIN_MEMORY = 256 << 20
 SEED_BITS = 128
 """The size of a random seed."""
 ESTIMATE_SECONDS = 60.0
-RELATIVE_ERROR = 0.01
+ESTIMATE_ERROR = 0.01
 """The default limits of an estimate, if no other limit is given."""
 MIN_SAMPLES = 16
 """The least number of samples of an estimate. Fewer show little of their standard deviation."""
@@ -189,18 +189,20 @@ class Options:
 
 @dataclass(frozen=True)
 class EstimateOptions:
-    """When an estimate ends, and its random numbers; see ``estimate``."""
+    """When an estimate ends, and its random numbers; see ``estimate`` and ``estimate_shares``."""
 
     seconds: float | None = None
-    relative_error: float | None = None
+    error: float | None = None
+    """The relative error of a number, or the largest error of all shares."""
     samples: int | None = None
     seed: int = 0
     confidence: float = 0.95
+    error_name: str = "relative error"
+    """The name of the error in messages."""
 
     def __post_init__(self) -> None:
         Options(seconds=self.seconds)  # checks the time limit
-        checked_seed(self.seed)
-        for name, value in ("relative error", self.relative_error), ("confidence", self.confidence):
+        for name, value in (self.error_name, self.error), ("confidence", self.confidence):
             if value is not None and not (isinstance(value, float) and 0 < value < 1):
                 raise InputError(f"{name} {described(value)}: expected a number between 0 and 1")
         if self.samples is not None and not (
@@ -212,8 +214,8 @@ class EstimateOptions:
 
     def with_defaults(self) -> EstimateOptions:
         """Return these options with the default limits if there are no others."""
-        if (self.seconds, self.relative_error, self.samples) == (None, None, None):
-            return replace(self, seconds=ESTIMATE_SECONDS, relative_error=RELATIVE_ERROR)
+        if (self.seconds, self.error, self.samples) == (None, None, None):
+            return replace(self, seconds=ESTIMATE_SECONDS, error=ESTIMATE_ERROR)
         return self
 
 

@@ -32,7 +32,17 @@ LAYERS = [
     {"engines"},
     {"planning"},
     {"enumeration"},
-    {"checking", "counting", "estimating", "logic", "puzzles", "runs", "solving"},
+    {
+        "checking",
+        "counting",
+        "estimating",
+        "logic",
+        "puzzles",
+        "runs",
+        "share_estimates",
+        "solving",
+        "weighted_samples",
+    },
     {"bench", "web"},
     {"pipeline"},
     {"cli"},
@@ -49,7 +59,6 @@ MAX_LINES = 600
 MIN_LINES = 100
 """A module with fewer lines that only one other module imports belongs into that module."""
 SHORT_MODULES = {
-    "gpusudoku.pipeline.estimates": "imported only if an estimate is wanted",
     "gpusudoku.contraction.nine.batch": "the contraction of many boards, apart from that of one",
     "gpusudoku.web.widget": "public, for notebooks",
 }

@@ -128,6 +128,7 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     from gpusudoku.board.geometry import NINE
     from gpusudoku.contraction.nine.shares import share_stages
     from gpusudoku.contraction.nine.sum import stages
+    from gpusudoku.enumeration.splitting import walk_kernel
     from gpusudoku.kernels.kernel import Kernel
     from gpusudoku.logic import simplify_kernels
     from gpusudoku.planning.search import search_kernels
@@ -142,6 +143,7 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     # Kernels that are made for a box shape.
     usual = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
     usual += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
+    usual.append(walk_kernel(geometry))
     with suppress(InputError):  # some box shapes have no canonical form
         usual += canonical_kernels(geometry)
 

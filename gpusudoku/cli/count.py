@@ -77,7 +77,11 @@ count_option = CommandOptions("count")
     is_flag=True,
     help="Count again by another method and compare, unless that takes too long.",
 )
-@count_option.estimates("the number of solutions")
+@count_option.estimates(
+    "the number of solutions",
+    "--relative-error",
+    "half the width of its interval is X times the estimate",
+)
 @count_option.part("the solutions of one board, or of the boards of a batch")
 @count_option.cluster()
 @count_option.answers(FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
@@ -98,7 +102,7 @@ def count(
     summary on stderr.
 
     With --estimate, print an estimate of the number of solutions and its confidence interval, such
-    as ~5.96e98 (95 %: 5.90e98 to 6.02e98). It takes about a minute at most for a board of any size,
+    as ~5.96e98 (95 %: 5.90e98 to 6.02e98). It ends after about a minute, for boards up to 25x25,
     and runs on the CPU. The same seed and number of samples always have the same estimate.
 
     A count N+ means N solutions or more, because --limit N or --seconds stopped the count. With

@@ -311,14 +311,16 @@ def estimate_options(
 
     The values of ``conflicting`` are the options that exclude an estimate, by their names.
     """
-    names = ("relative_error", "samples", "confidence", "seed")
+    names = ("error", "samples", "confidence", "seed")
     values = {name: params.pop(name) for name in names}
     given = {name: value for name, value in values.items() if value is not None}
+    option_names = command_facts().option_names
     if params.pop("estimate"):
         refuse_together("--estimate", conflicting)
+        given["error_name"] = option_names["error"].replace("-", " ")
         return EstimateOptions(seconds=seconds, **given).with_defaults()
     for name in given:
-        raise InputError(f"--{name.replace('_', '-')} needs --estimate")
+        raise InputError(f"--{option_names[name]} needs --estimate")
     return None
 
 
@@ -361,8 +363,11 @@ class CommandOptions:
         text = f"Stop work on each board after S seconds, not counting compilation. {consequence}"
         return self("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
 
-    def estimates(self, subject: str) -> Callable[[Command], Command]:
-        """Make the options of an estimate of ``subject``; ``estimate_options`` collects them."""
+    def estimates(self, subject: str, error_option: str, when: str) -> Callable[[Command], Command]:
+        """Make the options of an estimate of ``subject``; ``estimate_options`` collects them.
+
+        The option with the name ``error_option`` ends the estimate when its error is small enough.
+        """
         return compose(
             self(
                 "--estimate",
@@ -370,10 +375,11 @@ class CommandOptions:
                 help=f"Estimate {subject} from random samples, for boards that are too expensive.",
             ),
             self(
-                "--relative-error",
+                error_option,
+                "error",
                 type=Number(),
                 metavar="X",
-                help="Stop an estimate when half the width of its interval is X times the estimate."
+                help=f"Stop an estimate when {when}."
                 "  [default: 0.01 or --seconds 60, whichever is sooner]",
             ),
             self(

@@ -18,11 +18,12 @@ from gpusudoku.cli.options import (
     boards_argument,
     command_facts,
     device_options,
+    estimate_options,
     reading_options,
 )
 from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
-from gpusudoku.options import Options
+from gpusudoku.options import EstimateOptions, Options
 from gpusudoku.pipeline.messages import prefixing_errors, print_note
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import ProgressLine
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from gpusudoku.results import ResultBlock
 
 shares_option = CommandOptions("shares")
+
+_ESTIMATE_HINT = "; estimate them by --estimate"
+"""The end of the message for a board whose exact shares are too expensive."""
 
 
 @click.command()
@@ -83,6 +87,8 @@ shares_option = CommandOptions("shares")
     shell_complete=complete_files,
     help="Draw the shares of one board as .svg, .png or .pdf (needs matplotlib).",
 )
+@shares_option.estimates("the shares", "--max-error", "no share has a larger error than X")
+@shares_option.seconds("For --estimate.")
 @shares_option.part("the solutions of one board, or of the boards of a batch")
 @shares_option.output()
 @shares_option.checkpoint()
@@ -105,12 +111,15 @@ def shares(
     most half a minute, whatever its number of solutions. A board of another shape may be too
     expensive if it has many solutions. --part of one board writes a JSON record.
 
+    With --estimate, shares and their errors are estimated for boards of any size, on the CPU.
+
     \b
     Examples:
       gpusudoku shares board.txt
       gpusudoku shares board.txt --plot shares.pdf
       gpusudoku shares board.txt --halving 5      the most informative clues
       gpusudoku shares board.txt --unique         clues that make it a puzzle
+      gpusudoku shares board.txt --estimate --seconds 10
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
       gpusudoku shares board.txt --part 3/8 -o part3.json
@@ -121,6 +130,16 @@ def shares(
     # Options that contradict each other are refused before any board is read.
     command = command_facts()
     output_options = OutputOptions.from_params(params, command, is_part=part is not None)
+    seconds = params.pop("seconds")
+    excluded_by_estimate = {
+        "--part": part,
+        "--unique": unique,
+        "--checkpoint": output_options.checkpoint,
+        "--device cuda": params["device"] == "cuda",
+    }
+    estimating = estimate_options(params, seconds, excluded_by_estimate)
+    if seconds is not None and estimating is None:
+        raise InputError("--seconds needs --estimate")
     options = Options(**params)
     form = output_options.form
     _check_selection(form, halving, unique, pairs)
@@ -157,18 +176,25 @@ def shares(
     else:
         style = style_of(color, output_options.output)
         writer = share_writer(form, halving, run.single, style, lambda: run.notes)
+
+    def write(board_shares: Shares) -> None:
+        run.write(writer.text(board_shares))
+        if plot is not None:
+            _draw(board_shares, plot, output_options.force)
+
+    if estimating is not None:
+        _write_estimates(run, writer, write, estimating, options.jobs)
+        return
     with run.open(writer.header, reports_boards=True):
         results = share_batches(run.source.batches(), options, get_engine())
         with closing(results) as blocks:
             for block in run.waiting(blocks):
                 for index, board in enumerate(block.boards.singles()):
                     try:
-                        board_shares = _shares_of(run, block, board, index)
-                        run.write(writer.text(board_shares))
-                        if plot is not None:
-                            _draw(board_shares, plot, output_options.force)
+                        write(_shares_of(run, block, board, index))
                     except TooExpensive as error:  # the other boards are still processed
-                        run.report_unanswered(board, error)
+                        hint = "" if unique else _ESTIMATE_HINT
+                        run.report_unanswered(board, f"{error}{hint}")
                     run.add_finished(boards=1, count=int(block.numbers[index]))
 
 
@@ -180,6 +206,29 @@ def _check_selection(form: str | None, halving: int | None, unique: bool, pairs:
         refuse_together("--unique", {"--halving": halving})
     elif pairs:
         raise InputError("--pairs is for --unique: it lists pairs of placements")
+
+
+def _write_estimates(
+    run: Run,
+    writer: Writer,
+    write: Callable[[Shares], None],
+    estimating: EstimateOptions,
+    jobs: int | None,
+) -> None:
+    """Estimate the shares of all boards of a run, and write them."""
+    from gpusudoku.pipeline.estimates import EstimateLine
+    from gpusudoku.share_estimates import share_estimate
+
+    with run.open(writer.header, line=EstimateLine(), reports_boards=True):
+        for board in run.source.singles():
+            try:
+                estimate = share_estimate(board[0], estimating, jobs)
+                if not estimate.shares.any():
+                    run.source.warn_conflicts(board)
+                write(Shares(board, estimate.shares, estimate))
+            except TooExpensive as error:  # the other boards are still processed
+                run.report_unanswered(board, error)
+            run.add_finished(boards=1)
 
 
 def _shares_of(run: Run, block: ResultBlock, board: Batch, index: int) -> Shares:

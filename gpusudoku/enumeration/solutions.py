@@ -469,7 +469,10 @@ class Solutions(Slice):
         TooExpensive
             If it is expected to take too long; never for 9x9 boards of clues.
         """
-        sample = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
+        try:
+            sample = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
+        except TooExpensive as error:
+            raise TooExpensive(f"{error}; try weighted_solutions()", error.seconds) from None
         return self._destination.array(sample) if out is None else sample
 
     def sample_blocks(

@@ -33,10 +33,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.enumeration.sampling import KEYS, random_words
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.shape import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.search.frontier import Frontier
 
 WALKS = 4096
@@ -54,6 +56,11 @@ MAX_POWER = 4096
 """The largest power of this factor."""
 COUNTER_WORD = KEYS + 3
 """The last word of the counters of random words. Each use has another one."""
+
+
+def walk_kernel(geometry: Geometry) -> Kernel:
+    """Return the kernel of the walks on boards of a geometry."""
+    return cpu.walk(shape_of(geometry.box_rows, geometry.box_columns), SearchSettings())
 
 
 class Sample(NamedTuple):
@@ -83,13 +90,14 @@ class Splitting:
     """
 
     def __init__(self, board: Board, seed: int, walks: int | None = None) -> None:
-        settings = SearchSettings()
-        self._root = Frontier.of([board]).simplified(settings)
+        self._root = Frontier.of([board]).simplified(SearchSettings())
         self.shape = self._root.shape
+        self.candidates = self._root.candidates[0]
+        """uint64 (cells): the candidates masks of the simplified board."""
         self._seed = seed
-        self._walk = cpu.walk(self.shape, settings)
+        self._walk = walk_kernel(board.geometry)
         self.walks = walks or max(1, min(WALKS, MAX_WALKS_BYTES // self.shape.row_bytes))
-        open_cells = int(np.count_nonzero(np.bitwise_count(self._root.candidates) > 1))
+        open_cells = int(np.count_nonzero(np.bitwise_count(self.candidates) > 1))
         levels = max(LEVELS, open_cells // LEVEL_CELLS)
         targets = {open_cells * level // levels for level in range(levels)}
         self._targets = sorted(targets, reverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, isqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from gpusudoku.pipeline.messages import print_note
 from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
+
+if TYPE_CHECKING:
+    from gpusudoku.share_estimates import ShareEstimate
 
 _DIGITS = "digits"
 """The note of a run that keeps the number of digits of all boards in a table."""
@@ -43,7 +46,10 @@ class Shares:
     batch: Batch
     """A batch of one, with its place."""
     counts: NDArray[Any]
-    """object (cells, n), Python integers: the number of solutions with each digit in each cell."""
+    """object (cells, n), Python integers: the number of solutions with each digit in each cell.
+    For an estimate float64: the fractions of all solutions."""
+    estimate: ShareEstimate | None = None
+    """The estimate that the shares come from, if they are not exact counts."""
 
     @cached_property
     def board(self) -> Board:
@@ -52,8 +58,13 @@ class Shares:
 
     @cached_property
     def count(self) -> int:
-        """The number of all solutions."""
-        return int(self.counts[0].sum())
+        """The number of all solutions; for an estimate 1, or 0 if there is none."""
+        return int(self.counts[0].sum() if self.estimate is None else self.counts.any())
+
+    @property
+    def noun(self) -> str:
+        """The name of what cells agree on: samples if the shares come from some."""
+        return "sample" if self.estimate is not None and self.estimate.samples else "solution"
 
     @cached_property
     def fixed(self) -> list[int]:
@@ -109,8 +120,14 @@ def _share_object(shares: Shares) -> bytes:
 
     Counts are strings: they may be too large for the numbers of JSON readers.
     """
-    counts = [list(map(str, row)) for row in shares.counts.tolist()]
-    columns = {"count": str(shares.count), "shares": [counts]}
+    estimate = shares.estimate
+    columns: dict[str, Any]
+    if estimate is None:
+        counts = [list(map(str, row)) for row in shares.counts.tolist()]
+        columns = {"count": str(shares.count), "shares": [counts]}
+    else:
+        columns = {**estimate._asdict(), "seed": str(estimate.seed)}
+        columns |= {name: [columns[name].tolist()] for name in ("shares", "errors")}
     return RecordWriter("jsonl", shares.input_source).text(shares.batch, columns)
 
 
@@ -122,10 +139,12 @@ class ShareTable:
 
     def __init__(self, notes: Callable[[], dict[str, Any]]) -> None:
         self._notes = notes
+        self._tables = "d"  # the first letters of columns: shares; then e for their errors
 
     def header(self) -> bytes:
         """Return the line before all rows, once a board was written."""
-        digits = [f"d{digit}" for digit in range(1, self._notes().get(_DIGITS, 0) + 1)]
+        numbers = range(1, self._notes().get(_DIGITS, 0) + 1)
+        digits = [f"{table}{digit}" for table in self._tables for digit in numbers]
         names = ["source", "line", "row", "column", "clue", "count", *digits]
         return TableWriter("csv", names).header() if digits else b""
 
@@ -146,10 +165,16 @@ class ShareTable:
             "row": rows + 1,
             "column": columns + 1,
             "clue": [clue or None for clue in board.cells.tolist()],
-            "count": str(shares.count),
+            "count": str(shares.count) if shares.estimate is None else None,
         }
-        # The columns d1, d2 ... have the number of solutions with this digit in the cell.
-        values |= {f"d{digit + 1}": shares.counts[:, digit] for digit in range(n)}
+        # The columns d1, d2 ... have the number of solutions with this digit in the cell, or its
+        # estimated share. Then e1, e2 ... have the errors.
+        tables = {"d": shares.counts}
+        if shares.estimate is not None:
+            tables["e"] = shares.estimate.errors
+        self._tables = "".join(tables)
+        for name, table in tables.items():
+            values |= {f"{name}{digit + 1}": table[:, digit] for digit in range(n)}
         return TableWriter("csv", values).rows(values)
 
 
@@ -170,10 +195,15 @@ def _halving_list(shares: Shares, limit: int, single: bool) -> bytes:
     placements.sort()
 
     if placements:
-        table = [("cell", "digit", "solutions", "share")]
+        estimate = shares.estimate
+        titles = ["solutions", "share"] if estimate is None else ["share", "error"]
+        table = [["cell", "digit", *titles]]
         for _, cell, digit, share in placements[:limit]:
             name = shares.board.geometry.cell_name(cell)
-            table.append((name, str(digit), str(share), f"{_percent(share, count, 2)} %"))
+            numbers = [str(share), f"{_percent(share, count, 2)} %"]
+            if estimate is not None:
+                numbers = [numbers[1], f"{100 * estimate.errors[cell, digit - 1]:.2f} %"]
+            table.append([name, str(digit), *numbers])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         for name, *numbers in table:
             columns = [name.ljust(widths[0])]
@@ -225,24 +255,35 @@ def unique_writer(
 
 
 def headline(shares: Shares, single: bool) -> str:
-    """Write the number of solutions, after the place of the board if it is not ``single``."""
+    """Write the number of solutions, after the place of the board if it is not ``single``.
+
+    An estimate has its largest error instead.
+    """
     count = shares.count
+    estimate = shares.estimate
     if count == 0:
         number = "no solution"
+    elif estimate is not None:
+        error = f"{100 * estimate.errors.max():.2g} percentage points"
+        confidence = f"{100 * estimate.confidence:.6g} % confidence"
+        samples = f"estimated from {estimate.samples} samples"
+        number = f"shares {samples}: errors up to {error} ({confidence})"
+        number = number if estimate.samples else "exact shares"
     else:
         number = "1 solution" if count == 1 else f"{count} solutions"
     return number if single else f"{place_of(shares.batch, 0)}{number}"
 
 
-def percent(share: int, count: int) -> str:
+def percent(share: float, count: int) -> str:
     """Write a share in percent, rounded down; a positive share below 1 % is ``<1``."""
     return "<1" if 0 < 100 * share < count else _percent(share, count, 0)
 
 
-def _percent(share: int, count: int, decimals: int) -> str:
-    """Write a share in percent, rounded down, with integers only: counts may exceed any float."""
+def _percent(share: float, count: int, decimals: int) -> str:
+    """Write a share in percent, rounded down. Integers stay integers: they may exceed any float."""
     scale = 10**decimals
-    whole, fraction = divmod(100 * scale * share // count, scale)
+    # A float such as 28.999999999999996 % is 29 %. An integer is not changed by ``round``.
+    whole, fraction = divmod(int(round(100 * scale * share, 6) // count), scale)
     return f"{whole}.{fraction:0{decimals}}" if decimals else str(whole)
 
 
@@ -287,7 +328,7 @@ class ShareGrid:
             *_ruled(cells, geometry),
             f"Percent of the solutions, rounded down, for the digits 1 to {geometry.n} in reading"
             " order",
-            ". a clue excludes it   x in no solution   <1 in some, less than 1 %"
+            f". a clue excludes it   x in no {shares.noun}   <1 in some, less than 1 %"
             f"   {self._fixed(f'({digit})')} in all   {self._clue(digit)} a clue",
         ]
 
@@ -333,7 +374,7 @@ class ShareGrid:
         example = _example(board.geometry)
         lines = [
             *ruled(texts, board.geometry).splitlines(),
-            f"{self._fixed(f'({example})')} in all solutions, {self._clue(example)} a clue",
+            f"{self._fixed(f'({example})')} in all {shares.noun}s, {self._clue(example)} a clue",
         ]
         if 0 in fixed:
             lines[-1] += ", * differs. Percent of the solutions, rounded down:"

@@ -82,7 +82,7 @@ def _figure(shares: Shares, title: str) -> Any:
     bar = figure.colorbar(scale, ticks=TICKS, shrink=0.8, aspect=30, pad=0.02)
     bar.ax.set_yticklabels([f"{tick:.0%}" for tick in TICKS], fontsize=8)
     axes.set_xlabel(
-        "large: a clue, in a circle: in all solutions\n"
+        f"large: a clue, in a circle: in all {shares.noun}s\n"
         "crossed out: in none, missing: a clue excludes it",
         fontsize=8,
     )

@@ -6,8 +6,10 @@ Integers that may exceed 2^53 are text, as JavaScript's numbers are not exact be
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from math import inf
 from pathlib import Path
@@ -19,12 +21,14 @@ from gpusudoku.board.text import write_cells
 from gpusudoku.counting import count
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.solutions import Solutions
+from gpusudoku.enumeration.splitting import walk_kernel
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
+from gpusudoku.estimating import CountEstimate, estimates, short_numbers
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compile_many import load_kernels
 from gpusudoku.logic import explain
-from gpusudoku.options import Options, checked_seed
+from gpusudoku.options import EstimateOptions, Options, checked_seed
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.puzzles.minimise import minimise
@@ -32,11 +36,17 @@ from gpusudoku.results import decimal_digits
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.web.questions import Question
 
-SEARCH_KINDS = ("count", "shares", "sample", "nth", "minimise")
+SEARCH_KINDS = ("count", "shares", "sample", "nth", "minimise", "estimate")
 """The kinds of questions that may run a search."""
 MAX_KEPT_BOARDS = 2
 """The number of boards whose solutions are kept for the next question. For a 9x9 board with 8
 clues, the tables that number the solutions take 100 MiB; for an empty one nearly 300 MiB."""
+ESTIMATE_OPTIONS = EstimateOptions(seconds=10.0, error=0.01)
+"""When an estimate ends. A question may have another time limit."""
+ESTIMATE_WALKS = 1024
+"""The walks of a sample: fewer than usual, so that the first estimate comes soon."""
+REPORT_SECONDS = 0.1
+"""The time between two reports of an estimate."""
 STATUSES = {
     "input": 400,
     "foreign": 403,
@@ -147,7 +157,7 @@ class Answerer:
         if question.kind in SEARCH_KINDS:
             self._compile(question, report, cancel)  # does not count as time of the question
         seconds_left = inf
-        if question.seconds is not None:
+        if question.seconds is not None and question.kind != "estimate":
             seconds_left = max(0.0, question.seconds - waited)
         deadline = Deadline(seconds_left)
         try:
@@ -161,8 +171,11 @@ class Answerer:
             raise self._failure_at_deadline(question, error) from None
 
     def _compile(self, question: Question, report: Report, cancel: CancelToken) -> None:
-        """Compile the search kernels for the board of a question, unless they are cached."""
-        kernels = search_kernels(question.board().geometry, self._options, self._engine)
+        """Compile the kernels for the board of a question, unless they are cached."""
+        geometry = question.board().geometry
+        kernels = search_kernels(geometry, self._options, self._engine)
+        if question.kind == "estimate":
+            kernels.append(walk_kernel(geometry))
         with cancelling(cancel):
             if not all(kernel.load_from_cache() for kernel in kernels):
                 report({"compiling": True})
@@ -221,6 +234,18 @@ class Answerer:
                 raise
             raise _CancelledUnplanned(str(error)) from error
         return result.as_dict()
+
+    def _answer_estimate(self, question: Question, report: Report) -> Json:
+        options = replace(ESTIMATE_OPTIONS, seconds=question.seconds or ESTIMATE_OPTIONS.seconds)
+        results = estimates(
+            question.board(), options, self._engine.threads, question.samples, ESTIMATE_WALKS
+        )
+        next_report = 0.0
+        for result in results:
+            if time.monotonic() >= next_report:
+                next_report = time.monotonic() + REPORT_SECONDS
+                report({"so_far": _estimate_facts(result)})
+        return _estimate_facts(result)
 
     def _answer_shares(self, question: Question, report: Report) -> Json:
         shares = self._solutions(question.board()).shares().tolist()
@@ -290,6 +315,12 @@ def _examples() -> list[Json]:
         for entry in collection.entries()
         if entry.confirmed != ("literature",)
     ]
+
+
+def _estimate_facts(result: CountEstimate) -> Json:
+    """Return an estimate as JSON, with numbers as text: they may exceed the largest float."""
+    estimate, low, high = short_numbers(result)
+    return {**result.as_dict(), "estimate": estimate, "low": low, "high": high}
 
 
 def _board_facts(board: Board) -> Json:

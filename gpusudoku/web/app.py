@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gpusudoku.errors import Cancelled, GpusudokuError, shown
 from gpusudoku.web.answers import Answerer, Failure, Json, Report, failure_of, place_of_error
-from gpusudoku.web.questions import KINDS, Question, read_question
+from gpusudoku.web.questions import BACKGROUND_KIND, KINDS, Question, read_question
 from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
 PrintError = Callable[[str], None]
@@ -207,7 +207,8 @@ class _Endpoint:
             question = await loop.run_in_executor(_readers, read_question, self.kind, body)
             # Progress may come faster than events are sent. Each report overwrites the last one.
             work = partial(self._work, question, progress.update)
-            pending = PendingRequest(work, question.page, number)
+            in_background = question.kind == BACKGROUND_KIND
+            pending = PendingRequest(work, question.page, number, in_background)
             pending.answer.add_done_callback(lambda _: loop.call_soon_threadsafe(has_ended.set))
             wants_events = _accepts_events(request.headers)
             if question.kind == "read":

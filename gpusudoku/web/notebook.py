@@ -26,7 +26,7 @@ from gpusudoku.formats import parse
 from gpusudoku.formats.coerce import board_of
 from gpusudoku.options import Options, is_integer
 from gpusudoku.web.answers import Answerer, Failure, Json, failure_of, place_of_error
-from gpusudoku.web.questions import KINDS, Question, question_of
+from gpusudoku.web.questions import BACKGROUND_KIND, KINDS, Question, question_of
 from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
 MAX_DIGITS = 25
@@ -88,7 +88,8 @@ class Conversation:
             with self._lock:
                 if number in self._pending:
                     raise Failure("input", f"question {number} is being answered: take another id")
-                pending = Pending(work, question.page, self._queue.next_number())
+                order = self._queue.next_number()
+                pending = Pending(work, question.page, order, kind == BACKGROUND_KIND)
                 self._pending[number] = pending
                 pending.answer.add_done_callback(partial(self._ended, number, question))
                 self._queue.ask(pending)

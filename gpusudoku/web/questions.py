@@ -15,6 +15,7 @@ from typing import Any
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import Hint, InputError, described, python_words, shown
+from gpusudoku.estimating import ScaledNumber
 from gpusudoku.formats import ReadOptions
 from gpusudoku.formats.read import parse_as
 from gpusudoku.options import SEED_BITS, is_integer
@@ -42,11 +43,14 @@ class Question:
     """Reads the board, at the first call. Raises an InputError if there is none; only a question of
     the kind ``read`` can have such a board."""
     seconds: float | None = None
-    """The time limit, or None. A question whose estimate exceeds it fails at once."""
+    """The time limit, or None. A question whose estimate exceeds it fails at once; one of the kind
+    ``estimate`` ends then, with the samples that it has."""
     page: str | None = None
     """The name of the page. A newer question of the page replaces an older one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The fields that only this kind of question has."""
+    samples: list[ScaledNumber] = field(default_factory=list)
+    """The samples of an estimate so far. They are kept when other questions interrupt it."""
 
 
 def read_question(kind: str, text: bytes) -> Question:
@@ -239,5 +243,8 @@ KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
     "nth": {"k": _read_numbers},
     "simplify": {},
     "minimise": {"seed": _read_seed},
+    "estimate": {},
 }
 """The kinds of questions, each with its own fields and the functions that read them."""
+BACKGROUND_KIND = "estimate"
+"""Questions of this kind are worked on only while there are no others."""

@@ -30,6 +30,9 @@ T = TypeVar("T")
 #         |           |                    ^
 #         +-----------+--------------------+
 #
+# A question in the background is worked on only while there are no others. If another one comes,
+# the work is cancelled, and the question waits again.
+#
 # It can end at any time. If it ends while it is worked on, the work may continue for a while, and
 # keeps its thread until then.
 
@@ -42,15 +45,22 @@ class PendingRequest(Generic[T]):
 
     ``work`` computes the answer, in another thread, in the context in which this object was made.
     A newer question of the same ``page`` replaces this one. ``number`` is from
-    ``RequestQueue.next_number``.
+    ``RequestQueue.next_number``. If ``in_background``, all other questions go first.
     """
 
     def __init__(
-        self, work: Callable[[PendingRequest[T]], T], page: str | None, number: int
+        self,
+        work: Callable[[PendingRequest[T]], T],
+        page: str | None,
+        number: int,
+        in_background: bool = False,
     ) -> None:
         self.work = work
         self.page = page
         self.number = number
+        self.in_background = in_background
+        self.is_interrupted = False
+        """True if the work is cancelled for another question, and will start again."""
         self.context = copy_context()
         self.waiting = True
         """True until a thread begins to work on it."""
@@ -117,6 +127,9 @@ class RequestQueue:
         # The lock is released: ending a question calls its callbacks.
         has_newer = False
         for request in earlier_requests:
+            if request.in_background and not (request.waiting or pending.in_background):
+                request.is_interrupted = True
+                request.cancel.cancel()
             if pending.page is None or request.page != pending.page:
                 continue
             if request.number < pending.number:
@@ -174,9 +187,11 @@ class RequestQueue:
         with self._lock:
             self._waiting = [request for request in self._waiting if not request.answer.done()]
             busy_pages = self._busy_pages()
+            is_quiet = all(pending.in_background for pending in [*self._waiting, *self._working])
             for pending in self._waiting:
                 has_room = self.is_open and self.working < self._max_working
-                if has_room and pending.page not in busy_pages:
+                may_start = has_room and (is_quiet or not pending.in_background)
+                if may_start and pending.page not in busy_pages:
                     self._waiting.remove(pending)
                     self._working.append(pending)
                     pending.waiting = False
@@ -185,16 +200,24 @@ class RequestQueue:
 
     def _work(self, pending: PendingRequest[Any]) -> None:
         """Work on a question, and then start the next ones."""
+        must_wait = False
         try:
             set_answer = partial(pending.answer.set_result, pending.work(pending))
         except BaseException as error:  # those who wait for the answer get it
             _clear_frames(error)
             set_answer = partial(pending.answer.set_exception, error)
+            must_wait = pending.is_interrupted and isinstance(error, Cancelled)
         # First of all: a client that gets the answer and asks again finds the place free.
         with self._lock:
             self._working.remove(pending)
-        with suppress(InvalidStateError):  # the question has ended already
-            set_answer()
+            if must_wait:
+                pending.is_interrupted = False
+                pending.cancel = CancelToken()
+                pending.waiting = True
+                self._waiting.append(pending)
+        if not must_wait:
+            with suppress(InvalidStateError):  # the question has ended already
+                set_answer()
         self._start_work()
 
 

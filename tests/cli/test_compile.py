@@ -7,6 +7,7 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.cli.compile import all_kernels, usual_kernels
+from gpusudoku.enumeration.splitting import walk_kernel
 from gpusudoku.kernels import kernel_store
 from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
@@ -63,6 +64,7 @@ def test_what_commands_need_with_their_defaults_is_compiled():
         usual = {kernel.name for kernel in usual_kernels(geometry)}
         needed = [*search_kernels(geometry, Options()), *contraction_kernels(geometry)]
         needed += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
+        needed.append(walk_kernel(geometry))
         assert usual >= {kernel.name for kernel in needed}
 
 

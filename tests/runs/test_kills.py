@@ -94,6 +94,7 @@ COMMANDS = {
     "solve": ("solve PUZZLES --format csv", 0.3),
     "sample": ("sample DRAWN -n 9 --seed 3", 0.5),
     "sample-one": ("sample @1c -n 30000 --seed 3 --json", 0.4),
+    "weighted": ("sample @1c --nearly -n 600 --seed 3 --json", 0.6),
     "shares": ("shares BATCH --json", 0.3),
     "estimates": ("count ESTIMATED --estimate --samples 30 --json", 0.4),
     "part": ("count BATCH --part 2/2 --force", 0.3),

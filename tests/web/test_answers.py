@@ -88,6 +88,28 @@ def test_fewer_clues(server):
     assert "solution" in facts["error"]
 
 
+class TestEstimates:
+    def test_they_improve_up_to_the_answer(self, server):
+        *progress, (name, facts) = server.events("estimate", EMPTY)
+        exact = 6670903752021072936960
+        assert name == "result"
+        assert 0.9 * exact < float(facts["estimate"]) < 1.1 * exact
+        assert float(facts["low"]) < float(facts["estimate"]) < float(facts["high"])
+        assert (facts["board"], facts["box"], facts["confidence"]) == (EMPTY, "3x3", 0.95)
+        sizes = [facts["so_far"]["samples"] for _, facts in progress if "so_far" in facts]
+        assert sorted([16, *sizes, facts["samples"]]) == [16, *sizes, facts["samples"]]
+
+    def test_numbers_of_small_trees_are_exact(self, server):
+        facts = server.ask("estimate", "." * 16)
+        assert (facts["estimate"], facts["low"], facts["high"]) == ("288", "288", "288")
+        assert facts["samples"] == 0
+        assert server.ask("estimate", BOARDS["none"])["estimate"] == "0"
+
+    def test_a_time_limit_ends_them_without_failure(self, server):
+        facts = server.ask("estimate", EMPTY, seconds=0.001)
+        assert (facts["samples"], facts["is_reliable"]) == (16, True)
+
+
 class TestReading:
     GRID_6X6 = ".2.4.6" + "." * 30
 

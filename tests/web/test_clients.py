@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.boards import PUZZLE
+from tests.boards import PUZZLE, puzzle
 from tests.waiting import until
 from tests.web.conftest import EVENTS
 
 EMPTY = "." * 81
 """No search of it ends."""
+ROUGH = str(puzzle("4x4", 90, 2))
+"""Its estimate takes minutes to reach a relative error of 1 %."""
 
 
 def send(running, board, accept="*/*", **fields):
@@ -108,6 +110,20 @@ class TestWaiting:
         assert max(most) <= 2
         searching.until_idle()
         assert searching.ask("count", PUZZLE, page="a")["count"] == "1"
+
+
+def test_an_estimate_waits_for_all_others_and_continues(searching):
+    estimate = searching.events("estimate", ROUGH, seconds=3600)
+    samples = next(facts["so_far"]["samples"] for _, facts in estimate if "so_far" in facts)
+    count = searching.events("count", EMPTY)
+    until(lambda: "method" in next(count)[1])
+    until(lambda: next(estimate)[1].get("waiting"))
+    assert searching.status() == (1, 1)  # though there is room for two
+    count.close()
+    until(lambda: next(estimate)[1].get("so_far", {}).get("samples", 0) > samples)
+    assert searching.status() == (1, 0)
+    estimate.close()
+    searching.until_idle()
 
 
 def test_half_a_request_does_not_stop_the_server(server):

@@ -22,6 +22,9 @@ const AT_ONCE = 5;
  * @property {boolean} own Whether it is busy with an older question of this page.
  * @property {boolean} compiling Whether what the shape of the board needs is being compiled.
  * @property {?Error} error Why there is no count.
+ * @property {?object} estimated The estimate of a count that is too expensive: `estimate`, `low` and
+ *   `high` as text, such as "5.96e98", and more; see the answer of the server.
+ * @property {boolean} estimating Whether the estimate still improves.
  * @property {Shares} shares
  *
  * @typedef {object} Shares
@@ -83,7 +86,9 @@ export class Counting extends EventTarget {
    * @param {?number} seconds How long it may take, null for as long as it takes.
    */
   count(seconds = null) {
+    const { estimated } = this.known;
     this.#count(seconds);
+    this.known.estimated = estimated;
     this.#tell();
   }
 
@@ -104,6 +109,7 @@ export class Counting extends EventTarget {
       const state = error.kind === "expensive" ? "expensive" : "failed";
       const atLeast = error.atLeast ?? this.known.atLeast;
       this.known = { ...this.known, state, error, atLeast };
+      if (state === "expensive" && this.known.estimated === null) this.#estimate();
     } else if (answer !== null) {
       const { method } = answer;
       const count = BigInt(answer.count);
@@ -114,6 +120,20 @@ export class Counting extends EventTarget {
         return;
       }
     } else return;
+    this.#tell();
+  }
+
+  /** Ask for an estimate of the count; show better and better ones. */
+  async #estimate() {
+    const { known } = this;
+    known.estimating = true;
+    const { answer } = await this.#asked("estimate", {}, (facts) => {
+      known.estimated = facts.so_far ?? known.estimated;
+      this.#tell();
+    });
+    if (known !== this.known) return;
+    // A new object: the panel tells it to screen readers, which hear the last estimate only.
+    this.known = { ...known, estimated: answer ?? known.estimated, estimating: false };
     this.#tell();
   }
 
@@ -195,6 +215,8 @@ export function unknown(state) {
     own: false,
     compiling: false,
     error: null,
+    estimated: null,
+    estimating: false,
     shares: { state: "none", cells: null, milliseconds: 0, error: null },
   };
 }

@@ -103,11 +103,14 @@ export class Result {
 
   /** What is known, in one sentence for those who hear it. */
   spoken(known) {
-    const { state, count, conflict } = known;
+    const { state, count, conflict, estimated } = known;
     if (state === "done" && count === 0n) return `No solution. ${conflict}`.trim();
     if (state === "done" && count === 1n) return this.#isSolved ? "Solved." : UNIQUE;
     if (state === "done") return `${inWords(count) || group(count)} solutions.`;
-    return this.#noteOf(known, true);
+    const note = this.#noteOf(known, true);
+    if (state !== "expensive" || estimated === null) return note;
+    const about = `About ${estimated.estimate} solutions${intervalText(estimated)}.`;
+    return `${about.replace(/e(?=\d)/g, " \u00d7 10^")} ${note}`;
   }
 
   /** Whether all digits stand there; that they are right tells the count. */
@@ -136,17 +139,19 @@ export class Result {
     this.#copy.disabled = false;
   }
 
-  #showNone({ state, atLeast }) {
+  #showNone({ state, atLeast, estimated }) {
     this.#count = null;
     const kind = atLeast > 1n ? "several" : state === "hidden" ? state : "unknown";
     this.#setBadge(kind);
-    this.#number.textContent = atLeast ? `\u2265 ${groupShort(atLeast)}` : "?";
-    if (atLeast) this.#line.show(kind, `\u2265 ${groupShort(atLeast, 22)}`, "solutions");
+    const about = estimated && (estimated.samples ? "~" : "") + estimated.estimate;
+    this.#number.textContent = about ?? (atLeast ? `\u2265 ${groupShort(atLeast)}` : "?");
+    if (about) this.#line.show(kind, about, "solutions");
+    else if (atLeast) this.#line.show(kind, `\u2265 ${groupShort(atLeast, 22)}`, "solutions");
     else this.#line.show(kind, "", BADGES[kind]);
     delete this.#number.dataset.count;
-    this.#number.dataset.size = atLeast ? "medium" : "large";
+    this.#number.dataset.size = atLeast && !about ? "medium" : "large";
     this.#words.textContent = "";
-    setText(this.#noun, atLeast ? "solutions" : "");
+    setText(this.#noun, about ? `solutions${intervalText(estimated)}` : atLeast ? "solutions" : "");
     this.#copy.disabled = true;
   }
 
@@ -167,8 +172,9 @@ export class Result {
     }
     if (state === "expensive") {
       const found = atLeast ? ` It found at least ${groupShort(atLeast, 22)}.` : "";
-      if (error.seconds === null) return sentence(error.message) + found;
-      return `Counting this board should take ${price(error.seconds)}.`;
+      const more = known.estimating ? " Estimating the number\u2026" : "";
+      if (error.seconds === null) return sentence(error.message) + found + more;
+      return `Counting this board should take ${price(error.seconds)}.${more}`;
     }
     if (state === "hidden") return "\u201cShares\u201d shows the count.";
     if (state === "cancelled") return "Cancelled.";
@@ -205,6 +211,13 @@ function timeText({ state, elapsed, estimate }) {
   const total = state === "working" && estimate >= 2 ? ` of ${price(estimate)}` : "";
   const passed = Math.floor(elapsed);
   return `, ${passed < 100 ? `${passed}\u00a0s` : duration(passed)}${total}`;
+}
+
+/** The interval behind an estimate: ", estimated (95 %: 5.90e98 to 6.02e98)". */
+function intervalText({ samples, confidence, low, high, is_reliable: isReliable }) {
+  if (samples === 0) return "";
+  const estimated = isReliable ? "estimated" : "roughly estimated";
+  return `, ${estimated} (${100 * confidence}\u00a0%: ${low} to ${high})`;
 }
 
 function methodText({ method, milliseconds, shares, conflict }) {

@@ -1,5 +1,7 @@
 """Counts and shares on the page are those of the library, and are told as people tell them."""
 
+import re
+
 import pytest
 
 import gpusudoku
@@ -34,6 +36,7 @@ for (const cell of document.querySelectorAll(".gs-cell")) {
 return found;
 """
 """What each digit would leave in every cell, by the list beside the board."""
+SPOKEN = "document.querySelector('[data-part=spoken]').textContent"
 
 
 def assert_right(screen, board):
@@ -161,3 +164,26 @@ def test_it_is_offered_to_go_on_where_that_can_end(screen, facts, said, offered)
     note = screen.until("return document.querySelector('[data-part=note]').textContent")
     assert note.replace("\u00a0", " ").startswith(said)
     assert is_shown(screen, "[data-action=count-anyway]") == offered
+
+
+def test_a_count_that_is_too_expensive_is_estimated(screen):
+    screen.open(link(collection.load("2b")))
+    error = {"error": "it should take longer", "kind": "expensive", "at_least": "0"}
+    screen.js(INTERCEPT, "/count", {**error, "status": 422, "seconds": 9000})
+    screen.js("location.hash = arguments[0]", link(collection.load("empty")))
+    # Screen readers are told the last estimate.
+    screen.until(f"return {SPOKEN}.startsWith('About')")
+    shown = screen.text("[data-part=count]")
+    digits = re.fullmatch(r"~(6\.[5-8]\d*)e21", shown)[1]
+    result = screen.text("[data-part=result]").replace("\u00a0", " ")
+    interval = r"solutions, estimated \(95 %: 6\.[3-7]\d*e21 to 6\.[6-9]\d*e21\)"
+    assert re.search(interval, result)
+    assert "Counting this board should take about 3 hours." in result
+    assert screen.text("[data-part=line]") == f"{shown} solutions"
+    spoken = screen.js(f"return {SPOKEN}").replace("\u00a0", " ")
+    assert spoken.startswith(f"About {digits} \u00d7 10^21 solutions, estimated (95 %: 6.")
+    assert is_shown(screen, "[data-action=count-anyway]")
+
+    screen.js("answered()")
+    click(screen, "count-anyway")
+    assert screen.count() == 6670903752021072936960
