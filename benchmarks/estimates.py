@@ -5,7 +5,7 @@ Knuth's walks are not split. They guess the cells that a search guesses, and giv
 candidates with the same probability. They differ from the program's walks in nothing else: all run
 in the lanes of ``kernels.search.walks``.
 
-    python benchmarks/estimates.py            about ten minutes on two cores
+    python benchmarks/estimates.py            twelve minutes on two cores
     python benchmarks/estimates.py --quick    shorter measurements, ten seeds instead of a hundred
     python benchmarks/estimates.py --show     print the tables of the recorded run
 """
