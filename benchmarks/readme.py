@@ -23,7 +23,7 @@ from machine import RESULTS, source_line
 from script import command
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/results.md", "docs/more-results.md", "docs/gpu.md")
+PAGES = ("README.md", "docs/results.md", "docs/more-results.md", "docs/gpu.md", "docs/estimates.md")
 TABLE = re.compile(r"(<!-- ([\w.-]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 

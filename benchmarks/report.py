@@ -1,6 +1,6 @@
 """The whole CPU report: all scripts in turn, then the figures and the tables of the documentation.
 
-    python benchmarks/report.py                  about half an hour on two cores
+    python benchmarks/report.py                  about three quarters of an hour on two cores
     python benchmarks/report.py timings peers    only these parts
 
 The results of a part replace the earlier ones after the whole part has succeeded. techniques.py
@@ -72,6 +72,7 @@ def parts_of(results: Path, batches: tuple[str, ...], lists: Lists) -> dict[str,
         "documents": recording("documents", "--repeats", "5"),
         "peers": recording("peers", "--limit", "8", "--repeats", "1"),
         "contraction": recording("contraction"),
+        "estimates": recording("estimates"),
         "memory": recording("memory"),
     }  # fmt: skip
     if list_options:

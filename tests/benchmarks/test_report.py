@@ -34,8 +34,8 @@ def test_all_parts(commands: list[list[str]]) -> None:
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "report.py: failed: peers"
     assert names(commands) == [
-        "bench", "bench", "bench", "timings", "documents", "peers", "contraction", "memory",
-        "figures", "readme",
+        "bench", "bench", "bench", "timings", "documents", "peers", "contraction",
+        "estimates", "memory", "figures", "readme",
     ]  # fmt: skip
 
 

@@ -17,7 +17,8 @@ import gpusudoku
 from gpusudoku import collection
 from gpusudoku.errors import InputError
 
-SHOWING = ["contraction", "documents", "gpu", "memory", "one_core", "peers", "techniques"]
+SHOWING = ["contraction", "documents", "estimates", "gpu", "memory", "one_core", "peers"]
+SHOWING += ["techniques"]
 """Scripts with the options --output and --show."""
 
 
