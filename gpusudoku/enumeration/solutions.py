@@ -377,6 +377,20 @@ class Solutions(Slice):
             shares = self._destination.give(numbers, out)
         return shares
 
+    def true_candidates(self) -> NDArray[np.uint64]:
+        """Return the digits that at least one solution has in each cell, without counting.
+
+        Most boards up to 25x25 take seconds. Boards of this size with about 300 clues, and larger
+        boards, may take very long.
+
+        Returns
+        -------
+        A read-only array uint64 (cells) of candidates masks: bit d - 1 is digit d. All masks are 0
+        if there is no solution.
+        """
+        with self._working():
+            return self._set.true_candidates
+
     def unique_placements(self) -> NDArray[np.int64]:
         """Return the placements (a digit in an empty cell) that leave exactly one solution.
 
