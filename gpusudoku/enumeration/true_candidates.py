@@ -88,7 +88,7 @@ def find_true_candidates(block: Batch, options: Options, engine: Engine) -> NDAr
         is_false[[*roots, *outcome.unfinished]] = False
         is_possible[tuple(placements[is_false].T)] = False
 
-        unknown_count = np.count_nonzero(is_possible & ~is_true)
+        unknown_count = int(np.count_nonzero(is_possible & ~is_true))
         decided_count = len(unknown) - unknown_count
         if not outcome.unfinished:
             size = min(2 * size, max(MIN_SEARCHES, MAX_PLACEMENTS // n**3))
