@@ -134,6 +134,8 @@ class TestOthers:
         expected = np.array([*naive.solutions(board)]).reshape(-1, board.geometry.cells)
         for digit in range(1, board.n + 1):
             assert shares[:, digit - 1].tolist() == (expected == digit).sum(axis=0).tolist()
+        bits = np.uint64(1) << np.arange(board.n, dtype=np.uint64)
+        assert (all_solutions.true_candidates() == (shares > 0) @ bits).all()
 
     @given(boards(SMALL))
     def test_a_solved_board_is_one_of_the_solutions(self, board: Board) -> None:

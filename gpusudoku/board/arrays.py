@@ -7,6 +7,7 @@ imported is CuPy, for an array in GPU memory that cannot copy itself.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ HOST = (1, 3)
 """The device types of main memory in DLPack: ordinary and pinned."""
 CUDA = (2, 13)
 """The device types of GPU memory in DLPack: ordinary and managed."""
+MAX_BYTES = 1 << 40
+"""The size of the largest array. Larger ones are refused before anything is computed."""
 
 
 def host_array(value: Any) -> Any:
@@ -177,3 +180,27 @@ def writable(out: Any, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
             f" {expected_type}"
         )
     return target
+
+
+def join_rows(
+    blocks: Iterable[NDArray[np.uint8]], number: int, cells: int, out: Any = None
+) -> NDArray[np.uint8]:
+    """Join blocks of rows into one array, uint8 (number, cells), or into ``out``.
+
+    Raises
+    ------
+    MemoryError
+        If the array would be too large, before a block is read.
+    """
+    shape = int(number), cells
+    # Linux promises more memory than there is: np.empty would succeed, and filling it fail.
+    if shape[0] * cells > MAX_BYTES:
+        raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
+    array: NDArray[np.uint8] = np.empty(shape, np.uint8) if out is None else out
+    target = writable(array, shape, np.uint8)
+    destination = Destination.of(target)
+    start = 0
+    for block in blocks:
+        destination.put(target, start, block)
+        start += len(block)
+    return array

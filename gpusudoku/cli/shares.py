@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,11 @@ _ESTIMATE_HINT = "; estimate them by --estimate"
     "  [default: text for one board, jsonl for a batch]",
 )
 @shares_option(
+    "--candidates",
+    is_flag=True,
+    help="Show which digits solutions have in each cell, instead of how many have them.",
+)
+@shares_option(
     "--halving",
     type=Integer(min=1),
     metavar="N",
@@ -97,6 +103,7 @@ _ESTIMATE_HINT = "; estimate them by --estimate"
 def shares(
     boards: tuple[str, ...],
     input_options: InputOptions,
+    candidates: bool,
     halving: int | None,
     unique: bool,
     pairs: bool,
@@ -109,7 +116,8 @@ def shares(
 
     The numbers are exact: text shows them in percent, csv and jsonl in full. A 9x9 board takes at
     most half a minute, whatever its number of solutions. A board of another shape may be too
-    expensive if it has many solutions. --part of one board writes a JSON record.
+    expensive if it has many solutions, but not for --candidates. --part of one board writes a
+    JSON record.
 
     With --estimate, shares and their errors are estimated for boards of any size, on the CPU.
 
@@ -117,6 +125,7 @@ def shares(
     Examples:
       gpusudoku shares board.txt
       gpusudoku shares board.txt --plot shares.pdf
+      gpusudoku shares board.txt --candidates     the digits that solutions have
       gpusudoku shares board.txt --halving 5      the most informative clues
       gpusudoku shares board.txt --unique         clues that make it a puzzle
       gpusudoku shares board.txt --estimate --seconds 10
@@ -133,6 +142,7 @@ def shares(
     seconds = params.pop("seconds")
     excluded_by_estimate = {
         "--part": part,
+        "--candidates": candidates,
         "--unique": unique,
         "--checkpoint": output_options.checkpoint,
         "--device cuda": params["device"] == "cuda",
@@ -143,13 +153,20 @@ def shares(
         raise InputError("--seconds needs --estimate")
     options = Options(**params)
     form = output_options.form
+    if candidates:
+        conflicting = {"--halving": halving, "--unique": unique, "--pairs": pairs, "--plot": plot}
+        refuse_together("--candidates", conflicting)
+        options = replace(options, limit=1)
     _check_selection(form, halving, unique, pairs)
     if part is not None:
         refuse_together("--part", {"--plot": plot})
     if plot is not None:
         _check_plot(plot, output_options, boards)
 
-    undivided = "--part with --unique is for batches: one board is not divided" if unique else ""
+    undivided = ""
+    if unique or candidates:
+        listed = "--unique" if unique else "--candidates"
+        undivided = f"--part with {listed} is for batches: one board is not divided"
     run = Run(
         command,
         boards,
@@ -240,7 +257,7 @@ def _shares_of(run: Run, block: ResultBlock, board: Batch, index: int) -> Shares
         raise block.errors[index]
     if not block.numbers[index]:
         run.source.warn_conflicts(board)
-    return Shares(board, block.shares[index])
+    return Shares(board, block.shares[index], is_counted=block.limit is None)
 
 
 def _unique_writer(

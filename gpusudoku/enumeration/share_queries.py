@@ -16,17 +16,19 @@ from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.board.geometry import FEWEST_CLUES, is_nine
 from gpusudoku.contraction.nine.shares import count_many_nine_shares
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for
 from gpusudoku.enumeration.in_memory import check_shares, shares_in
 from gpusudoku.enumeration.shares import COUNTED_SECONDS, SHARES_PER_SUM, VISITED_PER_SECOND
 from gpusudoku.enumeration.solution_set import SolutionSet
+from gpusudoku.enumeration.true_candidates import find_true_candidates
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.count import find_solutions
+from gpusudoku.planning.search import search_stats
 from gpusudoku.results import ResultBlock, numbers_of
 from gpusudoku.search.frontier import Frontier
 
@@ -47,7 +49,8 @@ def share_batches(
 ) -> Generator[ResultBlock, None, None]:
     """Compute the shares of every board in blocks, in their order and in constant memory.
 
-    A board that is too expensive has an error instead. An InputError of reading the batches is
+    With a limit of 1, a share is 1 for a true candidate and 0 for other digits. A board that is too
+    expensive has an error instead; none is with that limit. An InputError of reading the batches is
     raised after the results of all boards before it.
     """
     device = engine_for(options, engine)
@@ -64,6 +67,14 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
     """Compute the shares of boards of one geometry; see ``share_batches``."""
     geometry = block.geometry
     errors = np.full(len(block), None, object)
+    if options.limit == 1:
+        is_true = find_true_candidates(block, options, CpuEngine(engine.threads))
+        numbers = is_true[:, 0].max(axis=1).astype(np.int64)  # 0 without a solution
+        stats = search_stats(options, WorkCounters(), 0.0, ())
+        board_shares = is_true.astype(np.uint8)
+        return ResultBlock(
+            block, numbers, 1, "cpu", engine.threads, stats, shares=board_shares, errors=errors
+        )
     shares = np.zeros((len(block), geometry.cells, geometry.n), object)
     limited_options = replace(options, limit=LISTED_TOGETHER)
     rows, roots, outcome = find_solutions(block, limited_options, CpuEngine(engine.threads))

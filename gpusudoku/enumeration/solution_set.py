@@ -211,6 +211,18 @@ class SolutionSet:
         shares.setflags(write=False)  # callers share the array
         return shares
 
+    @locked_cached_property
+    def true_candidates(self) -> NDArray[np.uint64]:
+        """The masks of the digits that solutions have in each cell, uint64 (cells)."""
+        with delayed_forks():
+            # Imported lazily, because it is slow.
+            from gpusudoku.enumeration.true_candidates import find_true_candidates
+        [is_true] = find_true_candidates(Batch.of([self.board]), self.options, self._searcher)
+        digits = np.arange(1, self.board.n + 1, dtype=np.uint8)
+        masks: NDArray[np.uint64] = is_true @ digit_masks(digits)
+        masks.setflags(write=False)  # callers share the array
+        return masks
+
     def first(self, number: int) -> NDArray[np.uint8] | None:
         """Return at least ``number`` of the first solutions, or all; None if that needs a count."""
         if self.is_counted or number > UNCOUNTED:

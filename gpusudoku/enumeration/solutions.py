@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from math import inf, prod
+from math import inf
 from operator import index as as_index
 from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpusudoku.board.arrays import HOST, NUMPY, Destination, writable
+from gpusudoku.board.arrays import HOST, NUMPY, Destination, join_rows
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
@@ -41,8 +41,6 @@ MAX_SKIPPED = 64
 """Slices with longer steps look up each solution. Others skip the solutions in between."""
 LOOKED_UP_ROWS = 1 << 12
 """Solutions that a slice with long steps looks up at a time."""
-MAX_BYTES = 1 << 40
-"""The size of the largest array. Larger ones are refused before anything is computed."""
 
 
 class Slice:
@@ -195,7 +193,8 @@ class Slice:
         if copy is False:
             raise ValueError("solutions are not an array: converting them makes a copy")
         blocks = self._stoppable(self._ascending())
-        return self._joined(blocks, self.count).astype(dtype or np.uint8, copy=False)
+        rows = join_rows(blocks, self.count, self.board.geometry.cells)
+        return rows.astype(dtype or np.uint8, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
         """Export that array, in main memory, for example to ``torch.from_dlpack``."""
@@ -281,29 +280,6 @@ class Slice:
             start += part_start * step
             step *= part_step
         return start, stop, step
-
-    def _joined(
-        self, blocks: Iterator[NDArray[np.uint8]], number: int, out: Any = None
-    ) -> NDArray[np.uint8]:
-        """Join blocks into one array, uint8 (number, cells).
-
-        Raises
-        ------
-        MemoryError
-            If the array would be too large, before a block is read.
-        """
-        shape = int(number), self.board.geometry.cells
-        # Linux promises more memory than there is: np.empty would succeed, and filling it fail.
-        if prod(shape) > MAX_BYTES:
-            raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
-        array = out if out is not None else np.empty(shape, np.uint8)
-        target = writable(array, shape, np.uint8)
-        destination = Destination.of(target)
-        start = 0
-        for block in blocks:
-            destination.put(target, start, block)
-            start += len(block)
-        return array
 
 
 class Solutions(Slice):
@@ -401,6 +377,20 @@ class Solutions(Slice):
             shares = self._destination.give(numbers, out)
         return shares
 
+    def true_candidates(self) -> NDArray[np.uint64]:
+        """Return the digits that at least one solution has in each cell, without counting.
+
+        Most boards up to 25x25 take seconds. Boards of this size with about 300 clues, and larger
+        boards, may take very long.
+
+        Returns
+        -------
+        A read-only array uint64 (cells) of candidates masks: bit d - 1 is digit d. All masks are 0
+        if there is no solution.
+        """
+        with self._working():
+            return self._set.true_candidates
+
     def unique_placements(self) -> NDArray[np.int64]:
         """Return the placements (a digit in an empty cell) that leave exactly one solution.
 
@@ -470,7 +460,8 @@ class Solutions(Slice):
             If it is expected to take too long; never for 9x9 boards of clues.
         """
         try:
-            sample = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
+            blocks = self._stoppable(self._samples(n, seed, distinct, 0))
+            sample = join_rows(blocks, n, self.board.geometry.cells, out)
         except TooExpensive as error:
             raise TooExpensive(f"{error}; try weighted_solutions()", error.seconds) from None
         return self._destination.array(sample) if out is None else sample

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, InputSource
-from gpusudoku.board.board import Board
+from gpusudoku.board.board import Board, digit_masks, single_digits
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
-from gpusudoku.formats.write import ruled
+from gpusudoku.formats.write import ruled, write
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.pipeline.messages import print_note
+from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
@@ -50,6 +51,8 @@ class Shares:
     For an estimate float64: the fractions of all solutions."""
     estimate: ShareEstimate | None = None
     """The estimate that the shares come from, if they are not exact counts."""
+    is_counted: bool = True
+    """False if the counts are only 1 for true candidates, and 0 for other digits."""
 
     @cached_property
     def board(self) -> Board:
@@ -63,12 +66,9 @@ class Shares:
 
     @property
     def noun(self) -> str:
-        """The name of what cells agree on: samples if the shares come from some."""
-        return (
-            "sampled solution"
-            if self.estimate is not None and self.estimate.samples
-            else "solution"
-        )
+        """The name of what cells agree on: sampled solutions if the shares come from some."""
+        is_sampled = self.estimate is not None and self.estimate.samples > 0
+        return "sampled solution" if is_sampled else "solution"
 
     @cached_property
     def fixed(self) -> list[int]:
@@ -126,7 +126,10 @@ def _share_object(shares: Shares) -> bytes:
     """
     estimate = shares.estimate
     columns: dict[str, Any]
-    if estimate is None:
+    if not shares.is_counted:
+        candidates = [(np.flatnonzero(row) + 1).tolist() for row in shares.counts]
+        columns = {"candidates": [candidates]}
+    elif estimate is None:
         counts = [list(map(str, row)) for row in shares.counts.tolist()]
         columns = {"count": str(shares.count), "shares": [counts]}
     else:
@@ -169,7 +172,7 @@ class ShareTable:
             "row": rows + 1,
             "column": columns + 1,
             "clue": [clue or None for clue in board.cells.tolist()],
-            "count": str(shares.count) if shares.estimate is None else None,
+            "count": str(shares.count) if shares.is_counted and not shares.estimate else None,
         }
         # The columns d1, d2 ... have the number of solutions with this digit in the cell, or its
         # estimated share. Then e1, e2 ... have the errors.
@@ -261,12 +264,15 @@ def unique_writer(
 def headline(shares: Shares, single: bool) -> str:
     """Write the number of solutions, after the place of the board if it is not ``single``.
 
-    An estimate has its largest error instead.
+    An estimate has its largest error instead, and true candidates have their number.
     """
     count = shares.count
     estimate = shares.estimate
     if count == 0:
         number = "no solution"
+    elif not shares.is_counted:
+        candidates = several(int(shares.counts.sum()), "true candidate")
+        number = f"{candidates} in {several(len(shares.counts), 'cell')}"
     elif estimate is not None:
         error = f"{100 * estimate.errors.max():.2g} percentage points"
         confidence = f"{100 * estimate.confidence:.6g} % confidence"
@@ -276,6 +282,14 @@ def headline(shares: Shares, single: bool) -> str:
     else:
         number = "1 solution" if count == 1 else f"{count} solutions"
     return number if single else f"{place_of(shares.batch, 0)}{number}"
+
+
+def _candidate_grid(shares: Shares) -> str:
+    """Draw the true candidates; above 35 digits, write them in a line."""
+    n = shares.board.n
+    masks = shares.counts @ digit_masks(np.arange(1, n + 1, dtype=np.uint8))
+    board = Board(single_digits(masks), shares.board.geometry, candidates=masks)
+    return write(board, "pretty" if n <= len(DIGITS) else "line")
 
 
 def percent(share: float, count: int) -> str:
@@ -307,7 +321,9 @@ class ShareGrid:
     def text(self, shares: Shares) -> bytes:
         """Write the shares of a board."""
         lines = [headline(shares, self._single)]
-        if shares.count:
+        if shares.count and not shares.is_counted:
+            lines.append(_candidate_grid(shares))
+        elif shares.count:
             fits_grid = shares.board.n <= MAX_GRID_DIGITS and 0 in shares.fixed
             lines += self._grid(shares) if fits_grid else self._list(shares)
         if not self._single:

@@ -49,6 +49,7 @@ def stop(saved_run, limit_disk, room):
         "enumerate --json --sorted --limit 70",
         "shares --format jsonl",
         "shares --unique --pairs --format csv",
+        "shares --candidates --format csv",
     ],
 )
 def test_after_a_full_disk(checkpointed, limit_disk, command):

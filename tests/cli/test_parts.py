@@ -98,6 +98,7 @@ def test_lists_have_every_solution_once(run, parts_of):
         ("enumerate --from 3 --to 9 --json", 3),
         ("shares --format text", 10),
         ("shares --unique --pairs --format csv", 3),
+        ("shares --candidates", 3),
         ("sample -n 1 --seed 3 --distinct --format csv", 3),
     ],
 )

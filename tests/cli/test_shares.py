@@ -47,6 +47,20 @@ def test_records_have_the_numbers_of_a_full_list(run, text):
     assert "".join(row["clue"] or "." for row in rows) == text
 
 
+@pytest.mark.parametrize("text", [LINE_4X4, FORCED, "." * 16, PUZZLE, NONE])
+def test_true_candidates_are_the_digits_of_a_full_list(run, text):
+    is_true = counted(parse(text)) > 0
+    record = json.loads(run("shares", text, "--candidates", "--json")[1])
+    assert record["candidates"] == [(np.flatnonzero(row) + 1).tolist() for row in is_true]
+    rows = csv.DictReader(io.StringIO(run("shares", text, "--candidates", "--format", "csv")[1]))
+    digits = range(1, is_true.shape[1] + 1)
+    assert [[row[f"d{d}"] == "1" for d in digits] for row in rows] == is_true.tolist()
+    out = run("shares", text, "--candidates")[1]
+    assert [*map(len, re.findall(r"\d+", out.partition("cells\n")[2]))] == (
+        is_true.sum(axis=1).tolist() if is_true.any() else []
+    )
+
+
 @pytest.mark.parametrize("text", [LINE_4X4, FORCED, "." * 16])
 def test_the_text_has_every_share(run, text):
     out = run("shares", text)[1]
