@@ -74,8 +74,17 @@ def estimate_shares(
     when all errors are at most 0.01, or after 60 seconds. If a search visits the whole tree
     quickly, the shares are exact, and all errors are 0.
 
-    ``max_error`` is the limit of the largest error, such as 0.01 for one percentage point. The
-    other parameters and the errors that are raised are those of ``estimate``.
+    Parameters
+    ----------
+    max_error
+        The limit of the largest error, such as 0.01 for one percentage point.
+    board, box, seconds, samples, seed, confidence, jobs, progress, cancel
+        As for ``estimate``.
+
+    Raises
+    ------
+    InputError, TooExpensive, Interrupted, Cancelled
+        As in ``estimate``.
     """
     converted_board = board_of(board, box)
     options = EstimateOptions(
