@@ -27,9 +27,10 @@ from gpusudoku.errors import TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, interruptible
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.jobs.watch import Progress, current_watch, reporting
+from gpusudoku.jobs.watch import Progress, current_watch, reporting, watching
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import MIN_SAMPLES, EstimateOptions, Options, checked_seed
+from gpusudoku.planning.count import count_board
 from gpusudoku.search.frontier import Frontier, estimate_search
 
 GROWTH = 1.25
@@ -37,7 +38,13 @@ GROWTH = 1.25
 With a check after every sample, a run would tend to stop when its error happens to be
 underestimated."""
 EXACT_EFFORT = 16
-"""The effort of the estimate that finds trees so small that they can be visited as a whole."""
+"""The effort of the estimate of the tree of the search."""
+EXACT_SECONDS = 0.3
+"""A board is counted exactly if its search is expected to take less on the reference core."""
+MAX_SEARCH_SECONDS = 5.0
+"""Such a search is given up after this time."""
+MAX_EXACT = 1 << 20
+"""The largest number of solutions that are counted exactly. Their samples and shares are quick."""
 LARGEST_FLOAT_EXPONENT = 1000
 """Larger numbers are integers, because a float ends at 2^1024."""
 SIGNIFICANT_DIGITS = 6
@@ -96,8 +103,8 @@ class CountEstimate:
     confidence: float
     """The probability with which such an interval contains the number of solutions."""
     samples: int
-    """The number of independent samples; 0 if the whole tree of the search was visited. Then the
-    estimate is the number of solutions, and all errors are 0."""
+    """The number of independent samples; 0 if a short search found all solutions. Then the estimate
+    is their number, and all errors are 0."""
     seed: int
     """The seed of the samples."""
     is_reliable: bool = True
@@ -145,7 +152,7 @@ def estimate(
 
     The mean of a fixed number of samples is unbiased. The estimate ends at the first of the limits
     that you give, but not before 16 samples. By default it ends at a relative error of 0.01 or
-    after 60 seconds. If a search visits the whole tree quickly, the estimate is exact, and has no
+    after 60 seconds. If a short search finds all solutions, the estimate is exact, and has no
     samples.
 
     >>> import gpusudoku
@@ -212,7 +219,7 @@ def iterate_estimates(
         If no walk of any sample found a solution.
     """
     sums = SampleSums() if sums is None else sums
-    number = exact_count(board)
+    number = exact_count(board, threads)
     if number is not None:
         yield CountEstimate(board, number, number, number, 0.0, options.confidence, 0, options.seed)
         return
@@ -276,14 +283,22 @@ def draw_samples(
             if is_over:
                 break
     if result is None:
-        walks = size * splitting.walks
-        raise TooExpensive(f"no estimate: none of {walks:,} random walks found a solution")
+        walks = f"{size * splitting.walks:,} random walks"
+        raise TooExpensive(f"no estimate: none of {walks} found a solution; a search may find one")
 
 
-def exact_count(board: Board) -> int | None:
-    """Return the number of solutions if the tree of the search is small, else None."""
+def exact_count(board: Board, threads: int) -> int | None:
+    """Return the number of solutions if a short search finds them all, else None."""
     tree = estimate_search(Frontier.of([board]), SearchSettings(), EXACT_EFFORT)
-    return int(tree.solutions) if tree.exact else None
+    if tree.exact:
+        return int(tree.solutions)
+    if tree.seconds() > EXACT_SECONDS or tree.solutions > MAX_EXACT:
+        return None
+    # The tree may be much larger than its estimate, hence the limits.
+    options = Options(method="search", limit=MAX_EXACT, seconds=MAX_SEARCH_SECONDS)
+    with watching(None):
+        result = count_board(board, options, CpuEngine(threads))
+    return result.count if result.exact else None
 
 
 def make_estimate(board: Board, sums: SampleSums, options: EstimateOptions) -> CountEstimate:

@@ -71,8 +71,8 @@ def estimate_shares(
     """Estimate the fraction of the solutions with each digit in each cell, for any board.
 
     It ends at the first of the limits that you give, but not before 16 samples. By default it ends
-    when all errors are at most 0.01, or after 60 seconds. If a search visits the whole tree
-    quickly, the shares are exact, and all errors are 0.
+    when all errors are at most 0.01, or after 60 seconds. If a short search finds all
+    solutions, the shares are exact, and all errors are 0.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def estimate_shares(
 def share_estimate(board: Board, options: EstimateOptions, jobs: int | None) -> ShareEstimate:
     """Estimate the shares of a board; see ``estimate_shares``."""
     engine = CpuEngine(jobs)
-    number = exact_count(board)
+    number = exact_count(board, engine.threads)
     if number is not None:
         counts = SolutionSet(board, Options(), engine).shares
         shares = (counts / max(1, number)).astype(np.float64)

@@ -57,7 +57,15 @@ class WeightedSolutions(NamedTuple):
 
 
 def unit_exponent(board: Board) -> int:
-    """Return the exponent of the unit. Boards have up to about sqrt(search space) solutions."""
+    """Return the exponent of the unit. Boards have up to about sqrt(search space) solutions.
+
+    Raises
+    ------
+    InputError
+        If the board has more than MAX_DIGITS digits.
+    """
+    if board.n > MAX_DIGITS:
+        raise InputError(f"weighted draws are for boards of up to {MAX_DIGITS}x{MAX_DIGITS} cells")
     return max(0, board.search_space.bit_length() // 2 - 512)
 
 
@@ -65,10 +73,8 @@ def weighted_blocks(
     board: Board, draws: range, seed: int, engine: Engine
 ) -> Iterator[WeightedSolutions]:
     """Yield the draws with these consecutive numbers in blocks; see ``weighted_solutions``."""
-    if board.n > MAX_DIGITS:
-        raise InputError(f"weighted draws are for boards of up to {MAX_DIGITS}x{MAX_DIGITS} cells")
     exponent = unit_exponent(board)
-    count = exact_count(board)
+    count = exact_count(board, engine.threads)
     if count is not None:
         weight = ldexp(count, -exponent)
         solutions = Solutions(board, engine=engine)
@@ -111,8 +117,8 @@ def weighted_solutions(
     The draws are independent, but some solutions are more likely than others. The weights correct
     this: ``numpy.average(values, weights=weights)`` estimates the mean of a value over all
     solutions, and ``numpy.mean(weights * values)`` the sum, in units of ``2**exponent``. A draw
-    that finds no solution has the weight 0, and only zeros as its grid. If a search visits the
-    whole tree quickly, the draws are uniform, and all weights are the number of solutions.
+    that finds no solution has the weight 0, and only zeros as its grid. If a short search
+    finds all solutions, the draws are uniform, and all weights are the number of solutions.
 
     Parameters
     ----------

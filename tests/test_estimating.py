@@ -7,7 +7,16 @@ import threading
 import numpy as np
 import pytest
 
-from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, TooExpensive, estimate
+from gpusudoku import (
+    Board,
+    Cancelled,
+    CancelToken,
+    Geometry,
+    InputError,
+    TooExpensive,
+    collection,
+    estimate,
+)
 from gpusudoku.kernels.kernel import inlined
 from gpusudoku.kernels.search import shape as shapes
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
@@ -19,10 +28,9 @@ from tests.boards import CLUES, SHAPES, puzzle
 EMPTY_BOARDS = {
     "2x3": 28_200_960,
     "2x4": 29_136_487_207_403_520,
-    "1x5": 161_280,
     "3x3": 6_670_903_752_021_072_936_960,
 }
-"""The numbers of grids: Felgenhauer and Jarvis 2005, and the sequences A107739 and A002860."""
+"""The numbers of grids: Felgenhauer and Jarvis 2005, and the sequence A107739."""
 CLUES_12 = "..2..........3......6..............1....8.....5.....7..4.......9......1..........8"
 """A 9x9 board with 12 clues."""
 HOPELESS = Board(
@@ -46,6 +54,11 @@ def test_small_trees_are_counted(shape: str) -> None:
         assert (result.estimate, result.low, result.high) == (number, number, number)
         assert (result.samples, result.relative_error) == (0, 0.0)
         assert str(result) == f"{number} (exact)"
+
+
+def test_short_searches_find_all_solutions() -> None:
+    result = estimate(collection.load("16x16-many"))
+    assert (result.estimate, result.samples) == (110_463, 0)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ COUNT_TESTS = {
 }
 """The choices of --only, and the test of counts that each stands for."""
 
+DEFAULT_OPTIONS = Options()
+
 SECTIONS = {
     "Common options": ("--limit", "--only", "--format", "--output", "--device", "--jobs"),
     "Input": ("--box", "--column", "--keep-going"),
@@ -102,8 +104,9 @@ def count(
     summary on stderr.
 
     With --estimate, print an estimate of the number of solutions and its confidence interval, such
-    as ~5.96e98 (95 %: 5.90e98 to 6.02e98). It ends after about a minute, for boards up to 25x25,
-    and runs on the CPU. The same seed and number of samples always have the same estimate.
+    as ~5.96e98 (95 %: 5.90e98 to 6.02e98). It ends after 16 samples at the earliest, and up to
+    25x25 after about a minute. It runs on the CPU. The same seed and number of samples always have
+    the same estimate. If a short search finds all solutions, their exact number is printed.
 
     A count N+ means N solutions or more, because --limit N or --seconds stopped the count. With
     --only or --exit-code, the default of --limit is 2.
@@ -138,11 +141,12 @@ def count(
         "--cross-check": cross_check,
         "--part": part,
         "--cluster": cluster,
-        f"--method {params['method']}": params["method"] != "auto",
-        "--cutoff": params["cutoff"],
         "--device cuda": params["device"] == "cuda",
         "--gpu": params["gpus"],
     }
+    for name in ("method", "memory", "strategy", "propagate", "cutoff", "cutoff_by"):
+        is_default = params[name] == getattr(DEFAULT_OPTIONS, name)
+        excluded_by_estimate[f"--{name.replace('_', '-')}"] = not is_default
     estimating = estimate_options(params, params["seconds"], excluded_by_estimate)
     if estimating is not None:
         from gpusudoku.pipeline.estimates import estimate_boards

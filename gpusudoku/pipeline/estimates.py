@@ -80,8 +80,9 @@ def _estimate_board(
         run.source.warn_conflicts(board)
     run.write(writer.text(board, latest))
     if run.settings.stats:
-        samples_made = several(latest.samples, "sample")
-        print_note(f"{place}{samples_made} of random walks with splitting, {threads} threads")
+        samples = several(latest.samples, "sample")
+        method = f"{samples} of random walks with splitting" if latest.samples else "a short search"
+        print_note(f"{place}{method}, {threads} threads")
     if not latest.is_reliable:
         print_note(f"{place}the samples differ so much that the interval may be too narrow")
 
