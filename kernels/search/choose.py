@@ -82,6 +82,34 @@ def lasting(units: Units, changed: Any) -> Any:
     return machine.nonzero(any_cell[0])
 
 
+def build_first_row(shape: Shape, jit: Jit) -> Callable[..., tuple[int, np.uint64]]:
+    """Make ``first_row(memory, lane, cells_row)``.
+
+    It returns the first row, in reading order, that has cells of a set: its word and these cells.
+    ``cells_row`` is the first row of the set in the memory, such as OPEN. Without any cell, it
+    returns 0 and no cells.
+    """
+    R = shape.box_rows
+    C = shape.box_columns
+    G = shape.groups
+    bands = shape.bands
+    field = shape.field
+    row_mask = ones(shape.n)
+
+    @jit
+    def first_row(memory, lane, cells_row):
+        for band in range(C):
+            row_start = np.uint64(band % bands * field)
+            for k in range(R):
+                j = k * G + band // bands
+                cells = (np.uint64(memory[cells_row + j, lane]) >> row_start) & row_mask
+                if cells != ZERO:
+                    return j, cells << row_start
+        return 0, ZERO
+
+    return first_row
+
+
 def build_choose(
     shape: Shape, strategy: int, candidates: Callable[..., Any], jit: Jit
 ) -> Callable[..., tuple[int, Any]]:
@@ -92,27 +120,16 @@ def build_choose(
     candidates. ``candidates`` is that of the shape's ``Moves``.
     """
     n = shape.n
-    R = shape.box_rows
-    C = shape.box_columns
     K = shape.plane_words
-    G = shape.groups
-    bands = shape.bands
-    field = shape.field
     Word = shape.word
     OPEN = shape.OPEN
     PAIRS = shape.PAIRS
-    row_mask = ones(n)
+    first_row = build_first_row(shape, jit)
 
     @jit
     def choose_first(memory, lane):
-        for band in range(C):
-            row_start = np.uint64(band % bands * field)
-            for k in range(R):
-                j = k * G + band // bands
-                cells = (np.uint64(memory[OPEN + j, lane]) >> row_start) & row_mask
-                if cells != ZERO:
-                    return j, Word((cells & (~cells + ONE)) << row_start)
-        return 0, Word(0)
+        j, cells = first_row(memory, lane, OPEN)
+        return j, Word(cells & (~cells + ONE))
 
     @jit
     def choose_fewest(memory, lane):

@@ -18,6 +18,7 @@ import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, ones, popcount
 from gpusudoku.kernels.kernel import Jit, inlined
+from gpusudoku.kernels.search.choose import build_first_row
 from gpusudoku.kernels.search.moves import Moves, build_moves
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps
@@ -124,11 +125,7 @@ def _build_guess(shape: Shape, moves: Moves, jit: Jit) -> Callable[..., float]:
     with which this candidate was chosen.
     """
     n = shape.n
-    R = shape.box_rows
-    C = shape.box_columns
     K = shape.plane_words
-    G = shape.groups
-    bands = shape.bands
     field = shape.field
     Word = shape.word
     OPEN = shape.OPEN
@@ -136,18 +133,7 @@ def _build_guess(shape: Shape, moves: Moves, jit: Jit) -> Callable[..., float]:
     row_cells = ones(n)
     first_column = np.uint64(shape.first_column)
     candidates_of = moves.candidates
-
-    @jit
-    def first_row(memory, lane, cells_row):
-        """Return the first row, in reading order, that has cells of a set: (j, its cells)."""
-        for band in range(C):
-            row_start = np.uint64(band % bands * field)
-            for k in range(R):
-                j = k * G + band // bands
-                cells = (np.uint64(memory[cells_row + j, lane]) >> row_start) & row_cells
-                if cells != ZERO:
-                    return j, cells << row_start
-        return 0, ZERO
+    first_row = build_first_row(shape, jit)
 
     @jit
     def choose(memory, lane):
